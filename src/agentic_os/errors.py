@@ -1,0 +1,199 @@
+"""The error tree: one base class, one family a room, stable codes.
+
+::
+
+    AgenticOSError                 exit 1
+    |-- UsageError                 exit 64  the command line or a request is malformed
+    |-- SettingsError              exit 1   projects.toml or another file of the person's is wrong
+    |-- FilesError                 exit 1   a file could not be read or published safely
+    |-- TextError                  exit 1   text that cannot be parsed at all
+    |-- RegistryError              exit 1   roots, projects, names
+    |   |-- RootMissingError       exit 1   a root that was named does not exist
+    |   `-- UnknownProjectError    exit 1   no project answers to a name; near names are listed
+    |-- StoreError                 exit 1   the derived store cannot be used
+    |   |-- StoreLockedError       exit 1   another process is writing it
+    |   `-- StoreTooOldError       exit 1   this machine's SQLite lacks what the store needs
+    |-- GraphError                 exit 1   the code graph cannot answer
+    |-- SemanticIndexError         exit 1   the semantic index or its model cannot be used
+    |-- IncompleteError            exit 2   evidence that was asked for could not be read
+    |-- AiosError                  exit 1   the AIOS folder fails closed
+    |-- CryptoError                exit 1   keys, signatures, canonical form
+    |-- LedgerError                exit 1   the identity ledger refuses
+    |   `-- VerificationError      exit 3   a ledger, receipt or proof does not verify
+    |-- WitnessError               exit 1   the witness service or its client
+    |   `-- WitnessRefusedError    exit 3   a witness refused a bookmark
+    |-- IdentityError              exit 1   boot, safe mode
+    |-- ModelError                 exit 1   a language-model provider
+    |-- ServerError                exit 1   MCP server, hooks, client set-up
+    `-- OperationInterruptedError exit 130 the person pressed Ctrl-C
+
+Every error carries a ``code`` (stable, UPPER_SNAKE; a room may narrow its family's
+code per instance), an ``exit_code`` (design decision 13) and a ``hint`` that says
+what to do next. Messages never carry an absolute path: name things relative to a
+root, or by project id.
+"""
+
+from typing import ClassVar
+
+
+class AgenticOSError(Exception):
+    """Base of every error that a person is meant to read.
+
+    Args:
+        message: what happened, in one sentence, without an absolute path.
+        code: a narrower stable code than the class's own.
+        hint: what the reader can do next; empty when there is nothing to do.
+    """
+
+    default_code: ClassVar[str] = "AGENTIC_OS_ERROR"
+    exit_code: ClassVar[int] = 1
+
+    def __init__(self, message: str, *, code: str | None = None, hint: str = "") -> None:
+        """Keep the message, the code and the hint."""
+        super().__init__(message)
+        self.message = message
+        self.code = code or self.default_code
+        self.hint = hint
+
+
+class UsageError(AgenticOSError):
+    """The command line or a request is malformed."""
+
+    default_code = "USAGE"
+    exit_code = 64
+
+
+class SettingsError(AgenticOSError):
+    """A file on the person's side (projects.toml, grants) is wrong."""
+
+    default_code = "SETTINGS_INVALID"
+
+
+class FilesError(AgenticOSError):
+    """A file could not be read or published safely; see ``agentic_os.files``."""
+
+    default_code = "FILE_UNREADABLE"
+
+
+class TextError(AgenticOSError):
+    """Text that cannot be parsed at all."""
+
+    default_code = "TEXT_INVALID"
+
+
+class RegistryError(AgenticOSError):
+    """Roots, projects and their names."""
+
+    default_code = "REGISTRY_ERROR"
+
+
+class RootMissingError(RegistryError):
+    """A root that was named does not exist or is not a folder."""
+
+    default_code = "ROOT_MISSING"
+
+
+class UnknownProjectError(RegistryError):
+    """No project, or more than one, answers to a name."""
+
+    default_code = "PROJECT_UNKNOWN"
+
+
+class StoreError(AgenticOSError):
+    """The derived store cannot be used."""
+
+    default_code = "STORE_UNUSABLE"
+
+
+class StoreLockedError(StoreError):
+    """Another process is writing the store."""
+
+    default_code = "STORE_LOCKED"
+
+
+class StoreTooOldError(StoreError):
+    """The SQLite of this machine lacks what the store needs."""
+
+    default_code = "SQLITE_TOO_OLD"
+
+
+class GraphError(AgenticOSError):
+    """The code graph cannot answer."""
+
+    default_code = "GRAPH_ERROR"
+
+
+class SemanticIndexError(AgenticOSError):
+    """The semantic index or its embedding model cannot be used."""
+
+    default_code = "INDEX_ERROR"
+
+
+class IncompleteError(AgenticOSError):
+    """Evidence that was asked for could not be read."""
+
+    default_code = "INCOMPLETE"
+    exit_code = 2
+
+
+class AiosError(AgenticOSError):
+    """The AIOS folder fails closed."""
+
+    default_code = "AIOS_ERROR"
+
+
+class CryptoError(AgenticOSError):
+    """Keys, signatures, canonical form."""
+
+    default_code = "CRYPTO_ERROR"
+
+
+class LedgerError(AgenticOSError):
+    """The identity ledger refuses."""
+
+    default_code = "LEDGER_ERROR"
+
+
+class VerificationError(LedgerError):
+    """A ledger, a receipt or a proof does not verify."""
+
+    default_code = "VERIFICATION_FAILED"
+    exit_code = 3
+
+
+class WitnessError(AgenticOSError):
+    """The witness service or its client."""
+
+    default_code = "WITNESS_ERROR"
+
+
+class WitnessRefusedError(WitnessError):
+    """A witness refused a bookmark."""
+
+    default_code = "WITNESS_REFUSED"
+    exit_code = 3
+
+
+class IdentityError(AgenticOSError):
+    """Boot and safe mode of the identity."""
+
+    default_code = "IDENTITY_ERROR"
+
+
+class ModelError(AgenticOSError):
+    """A language-model provider."""
+
+    default_code = "MODEL_ERROR"
+
+
+class ServerError(AgenticOSError):
+    """The MCP server, its hooks and the client set-up."""
+
+    default_code = "SERVER_ERROR"
+
+
+class OperationInterruptedError(AgenticOSError):
+    """The person interrupted a command."""
+
+    default_code = "INTERRUPTED"
+    exit_code = 130
