@@ -1,0 +1,1 @@
+"""Text rules without I/O: decoding, front matter, Markdown, redaction, fencing, tokens."""
