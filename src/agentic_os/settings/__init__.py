@@ -1,0 +1,65 @@
+"""The person's side: ``projects.toml`` read and written, roots, pins, grants, allow-lists.
+
+``projects.toml`` lies in the configuration folder, else at ``~/.agents/projects.toml``
+(design decision 2)::
+
+    roots = ["~/code", "../work"]      # folders that are walked
+    exclude = ["archive", "old/*"]     # globs: a folder's name, or its path below the root
+
+    [limits]
+    depth = 8                          # levels of folders below a root
+    folders = 50000                    # folders per root
+    entries = 50000                    # entries of one folder
+
+    [[project]]                        # a project by its own path
+    path = "~/code/shop"
+    id = "shop"                        # pinned; optional
+    aliases = ["storefront"]
+
+    [[grant]]                          # may this project's own engine be asked?
+    project = "shop"
+    endpoint = "http://127.0.0.1:8731" # void when the descriptor says anything else
+
+    [redaction]
+    allow = ["AKIAIOSFODNN7EXAMPLE"]   # strings that are no secrets
+"""
+
+from agentic_os.settings.editing import (
+    Edit,
+    add_grant,
+    add_root,
+    remove_grant,
+    remove_root,
+)
+from agentic_os.settings.location import (
+    FILE_NAME,
+    LEGACY_FOLDER,
+    load_settings,
+    settings_file,
+)
+from agentic_os.settings.parsing import parse_settings
+from agentic_os.settings.paths import ROOT_HINT, root_from
+from agentic_os.settings.selection import effective_roots
+from agentic_os.settings.values import Grant, Limits, ListedProject, Root, RootOrigin, Settings
+
+__all__ = [
+    "FILE_NAME",
+    "LEGACY_FOLDER",
+    "ROOT_HINT",
+    "Edit",
+    "Grant",
+    "Limits",
+    "ListedProject",
+    "Root",
+    "RootOrigin",
+    "Settings",
+    "add_grant",
+    "add_root",
+    "effective_roots",
+    "load_settings",
+    "parse_settings",
+    "remove_grant",
+    "remove_root",
+    "root_from",
+    "settings_file",
+]

@@ -1,0 +1,73 @@
+"""What ``projects.toml`` says, as frozen values."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+RootOrigin = Literal["command line", "projects.toml", "current directory"]
+
+DEFAULT_DEPTH_LEVELS = 8
+DEFAULT_FOLDERS_ENTRIES = 50_000
+DEFAULT_FOLDER_ENTRIES = 50_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Root:
+    """A folder to walk: as the person typed it, where that is, and who named it."""
+
+    typed: str
+    path: Path
+    origin: RootOrigin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Bounds of one walk; each one that is hit is reported.
+
+    ``depth`` counts levels of folders below a root (the root itself is level 0),
+    ``folders`` the folders entered per root, ``entries`` the entries looked at in one
+    folder.
+    """
+
+    depth: int = DEFAULT_DEPTH_LEVELS
+    folders: int = DEFAULT_FOLDERS_ENTRIES
+    entries: int = DEFAULT_FOLDER_ENTRIES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedProject:
+    """A project that is listed by its own path, with its pinned id and aliases."""
+
+    typed: str
+    path: Path
+    id: str | None = None
+    aliases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grant:
+    """Leave to ask one project's own engine, valid for exactly this endpoint."""
+
+    project: str
+    endpoint: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Everything in ``projects.toml``; ``file`` is ``None`` where there is no such file."""
+
+    file: Path | None = None
+    roots: tuple[Root, ...] = ()
+    exclude: tuple[str, ...] = ()
+    limits: Limits = field(default_factory=Limits)
+    projects: tuple[ListedProject, ...] = ()
+    grants: tuple[Grant, ...] = ()
+    redaction_allow: frozenset[str] = frozenset()
+
+    def granted(self, project: str, endpoint: str) -> bool:
+        """Whether the engine at ``endpoint`` of this project id may be asked.
+
+        A grant holds for one exact string: it is void as soon as the project's
+        descriptor names another endpoint (design section 6).
+        """
+        return Grant(project=project, endpoint=endpoint) in self.grants
