@@ -70,3 +70,20 @@ def decode_base64(text: str) -> bytes:
     if encode_base64(data) != text:
         raise CryptoError("base64 in another spelling than its own", code="BASE64_INVALID")
     return data
+
+
+def signed_text(header: str, *fields: tuple[str, str]) -> bytes:
+    """The bytes of a signed text: the header, then ``name:value`` lines, each ended by LF.
+
+    The header keeps one kind of signature from passing for another (AII OS formats,
+    section 3), so it must be a constant of the caller.
+
+    Raises:
+        CryptoError: ``SIGNED_TEXT_INVALID`` when a value holds a line end, which would let
+            one field speak for the next.
+    """
+    for name, value in fields:
+        if "\n" in value or "\r" in value:
+            raise CryptoError(f"a line end in {name}", code="SIGNED_TEXT_INVALID")
+    lines = [header, *(f"{name}:{value}" for name, value in fields)]
+    return ("\n".join(lines) + "\n").encode("utf-8")

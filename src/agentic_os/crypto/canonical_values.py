@@ -1,13 +1,11 @@
 """The values of canonical JSON and the refusal every part of it raises."""
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from agentic_os.errors import CryptoError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 NESTING_LEVELS = 64
 INTEGER_DIGITS_CHARS = 4_000  # Python itself refuses to convert more than 4,300 digits
@@ -38,7 +36,7 @@ class Number:
             raise invalid("a number outside the grammar")
 
 
-JsonValue: TypeAlias = "bool | int | Number | str | list[JsonValue] | dict[str, JsonValue] | None"
+JsonValue: TypeAlias = bool | int | Number | str | list["JsonValue"] | dict[str, "JsonValue"] | None
 JsonInput: TypeAlias = (
-    "bool | int | float | Number | str | Sequence[JsonInput] | Mapping[str, JsonInput] | None"
+    bool | int | float | Number | str | Sequence["JsonInput"] | Mapping[str, "JsonInput"] | None
 )

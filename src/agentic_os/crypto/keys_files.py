@@ -106,7 +106,7 @@ def _read(path: Path) -> bytes:
         raise CryptoError(
             f"cannot read the key {path.name}: {error.strerror}", code="KEY_UNREADABLE"
         ) from None
-    with open(handle, "rb") as file:  # noqa: PTH123 - a handle, not a path
+    try:
         found = os.fstat(handle)
         if not stat.S_ISREG(found.st_mode) or found.st_size > KEY_FILE_BYTES:
             raise CryptoError(f"not a key file: {path.name}", code="KEY_UNREADABLE")
@@ -116,7 +116,9 @@ def _read(path: Path) -> bytes:
                 code="KEY_EXPOSED",
                 hint=f"chmod 600 {path.name}",
             )
-        return file.read(KEY_FILE_BYTES)
+        return os.read(handle, KEY_FILE_BYTES)
+    finally:
+        os.close(handle)
 
 
 def _sync_folder(folder: Path) -> None:

@@ -1,0 +1,88 @@
+"""The ROOT profile: both algorithms must verify; either one broken refuses.
+
+``test_root_profile_vector.json`` holds an envelope signed by ML-DSA-87 (cryptography) and
+SLH-DSA-SHA2-256s (SLH-DSA): signing takes seconds in pure Python, verifying does not.
+"""
+
+import json
+from copy import deepcopy
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentic_os.crypto import (
+    FAST_PROFILE,
+    ML_DSA_87,
+    ROOT_PROFILE,
+    SLH_DSA_256S,
+    decode_base64,
+    encode,
+    encode_base64,
+    read_envelope,
+    read_public_key_envelope,
+    verify_envelope,
+    verify_profile_signature,
+)
+from agentic_os.crypto.root_profile import profile_algorithms
+from agentic_os.errors import CryptoError
+
+VECTOR = json.loads((Path(__file__).parent / "test_root_profile_vector.json").read_bytes())
+KEY = read_public_key_envelope(VECTOR["key"])
+
+
+def _verify(document: dict[str, Any]) -> object:
+    return verify_envelope(
+        read_envelope(encode(document)),
+        artifact_kind="ring0.bundle",
+        profiles=frozenset({ROOT_PROFILE}),
+        key=KEY,
+        at=datetime(2026, 6, 1, tzinfo=UTC),
+    )
+
+
+def test_both_signatures_verify() -> None:
+    payload = _verify(VECTOR["envelope"])
+    assert isinstance(payload, dict)
+    assert payload["kind"] == "ring0.bundle"
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_either_signature_broken_refuses(place: int) -> None:
+    document = deepcopy(VECTOR["envelope"])
+    signature = bytearray(decode_base64(document["signatures"][place]["sig_b64"]))
+    signature[100] ^= 1
+    document["signatures"][place]["sig_b64"] = encode_base64(bytes(signature))
+    with pytest.raises(CryptoError, match="does not verify"):
+        _verify(document)
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_either_signature_missing_refuses(place: int) -> None:
+    document = deepcopy(VECTOR["envelope"])
+    del document["signatures"][place]
+    with pytest.raises(CryptoError, match="exactly"):
+        _verify(document)
+
+
+def test_profiles_name_their_exact_algorithms() -> None:
+    assert profile_algorithms(ROOT_PROFILE) == {ML_DSA_87, SLH_DSA_256S}
+    assert profile_algorithms(FAST_PROFILE) == {ML_DSA_87}
+    with pytest.raises(CryptoError) as caught:
+        profile_algorithms("")
+    assert caught.value.code == "PROFILE_UNKNOWN"
+
+
+@pytest.mark.parametrize("algorithm", [ML_DSA_87, SLH_DSA_256S])
+def test_wrong_lengths_do_not_verify(algorithm: str) -> None:
+    raw = KEY.part(algorithm).raw
+    assert not verify_profile_signature(algorithm, raw[:-1], b"", b"text")
+    assert not verify_profile_signature(algorithm, raw, b"", b"text")
+    assert not verify_profile_signature(algorithm, raw, b"\x00" * 29_792, b"text")
+
+
+def test_an_unknown_algorithm_is_an_error_not_a_no() -> None:
+    with pytest.raises(CryptoError) as caught:
+        verify_profile_signature("RSA", b"", b"", b"")
+    assert caught.value.code == "ALGORITHM_UNKNOWN"
