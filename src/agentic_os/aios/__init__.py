@@ -1,0 +1,1 @@
+"""The AIOS folder: a person's context, read whole, bounded and fail-closed."""
