@@ -1,0 +1,318 @@
+"""Requests and receipts as JSON, read closed: no member that is not named here.
+
+A witness must never hold anything of a ledger but hashes, so a member it does not know is
+refused rather than ignored; that holds for the public key envelope too, whose bytes are
+kept. Source: AII OS formats, sections 3, 4.2 and 4.3; ledger format, section Bookmark.
+"""
+
+import re
+from typing import Annotated, Final, TypeVar
+
+import msgspec
+
+from agentic_os.crypto.canonical import encode
+from agentic_os.crypto.canonical_reader import decode
+from agentic_os.crypto.canonical_texts import decode_base64, encode_base64, is_sha256_hex
+from agentic_os.crypto.canonical_values import JsonInput, JsonValue
+from agentic_os.crypto.checkpoint import (
+    SignedCheckpoint,
+    parse_hash,
+    parse_signed_checkpoint,
+)
+from agentic_os.crypto.envelope_keys import (
+    IDENTITY_KEY_TYPE,
+    PublicKeyEnvelope,
+    read_public_key_envelope,
+)
+from agentic_os.crypto.merkle import PROOF_ENTRIES
+from agentic_os.crypto.note_keys import parse_vkey
+from agentic_os.errors import CryptoError
+from agentic_os.witness.bookmark import (
+    ORDINAL_LIMIT,
+    TRANSITIONS_ENTRIES,
+    BookmarkProof,
+    BookmarkRequest,
+    KeySignature,
+    OriginBinding,
+    Receipt,
+    TransitionProof,
+)
+from agentic_os.witness.refusal import malformed
+
+BODY_BYTES: Final = 128 * 1024
+"""Largest request body of either dialect (witness reference, section 1)."""
+TRANSITION_LINE_BYTES: Final = 16 * 1024
+
+_TEXT_CHARS = Annotated[str, msgspec.Meta(max_length=512)]
+_SIGNATURE_CHARS = Annotated[str, msgspec.Meta(max_length=8192)]
+_HASH_LIST = Annotated[tuple[str, ...], msgspec.Meta(max_length=PROOF_ENTRIES)]
+_IDENTITY_KEY_ID: Final = re.compile(r"aiii_identity_[0-9a-f]{16}")
+_Shape = TypeVar("_Shape")
+
+
+class _Closed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Base of every shape: an unknown member refuses the request."""
+
+
+class _Signature(_Closed, frozen=True):
+    alg: _TEXT_CHARS
+    key_id: _TEXT_CHARS
+    public_key_fingerprint: _TEXT_CHARS
+    signature_input_sha256: _TEXT_CHARS
+    sig_b64: _SIGNATURE_CHARS
+    signature_profile: _TEXT_CHARS = ""
+
+
+class _KeyPart(_Closed, frozen=True):
+    alg: str
+    public_key_b64: str
+    public_key_fingerprint: str
+
+
+class _ClosedEnvelope(_Closed, frozen=True):
+    v: int
+    kind: str
+    key_id: str
+    key_type: str
+    profile: str
+    created_at: str
+    not_before: str
+    expires_at: str
+    keys: tuple[_KeyPart, ...]
+
+
+class _Binding(_Closed, frozen=True):
+    vkey: _TEXT_CHARS
+    sig_b64: _SIGNATURE_CHARS
+
+
+class _Transition(_Closed, frozen=True):
+    line: Annotated[str, msgspec.Meta(max_length=TRANSITION_LINE_BYTES)]
+    inclusion: _HASH_LIST
+    old_public_key_b64: _SIGNATURE_CHARS
+
+
+class _Proof(_Closed, frozen=True):
+    origin: _TEXT_CHARS
+    checkpoint: str
+    old_size: Annotated[int, msgspec.Meta(ge=0, le=ORDINAL_LIMIT)]
+    consistency: _HASH_LIST
+    binding: _Binding | None = None
+    transitions: Annotated[
+        tuple[_Transition, ...], msgspec.Meta(max_length=TRANSITIONS_ENTRIES)
+    ] = ()
+
+
+class _Request(_Closed, frozen=True):
+    identity_id: _TEXT_CHARS
+    identity_public_key: object
+    ledger_ordinal: Annotated[int, msgspec.Meta(ge=1, le=ORDINAL_LIMIT)]
+    ledger_hash: _TEXT_CHARS
+    identity_signature: _Signature
+    proof: _Proof | None = None
+
+
+class _ReceiptShape(msgspec.Struct, frozen=True):
+    identity_id: _TEXT_CHARS
+    previous_witnessed_ledger_ordinal: Annotated[int, msgspec.Meta(ge=-1, le=ORDINAL_LIMIT)]
+    previous_witnessed_ledger_hash: _TEXT_CHARS
+    ledger_ordinal: Annotated[int, msgspec.Meta(ge=0, le=ORDINAL_LIMIT)]
+    ledger_hash: _TEXT_CHARS
+    witnessed_at: _TEXT_CHARS
+    witness_signature: _Signature
+
+
+def read_request(body: bytes) -> BookmarkRequest:
+    """Read the body of ``POST /witness/bookmark``.
+
+    Raises:
+        RequestRefusedError: 400 with the reason.
+    """
+    try:
+        tree = decode(body)
+    except CryptoError as error:
+        raise malformed(error.message) from None
+    shape = _converted(tree, _Request)
+    if not is_sha256_hex(shape.ledger_hash):
+        raise malformed("ledger_hash is not 64 lowercase hex digits")
+    if not isinstance(tree, dict):  # convert() has seen an object already
+        raise malformed("not an object")
+    return BookmarkRequest(
+        identity_id=shape.identity_id,
+        public_key=_identity_key(tree["identity_public_key"]),
+        ordinal=shape.ledger_ordinal,
+        ledger_hash=shape.ledger_hash,
+        signature=_signature(shape.identity_signature),
+        proof=_proof(shape.proof, shape.ledger_ordinal) if shape.proof else None,
+    )
+
+
+def write_request(request: BookmarkRequest) -> bytes:
+    """Write a request as ``read_request`` reads it (canonical JSON)."""
+    tree: dict[str, JsonInput] = {
+        "identity_id": request.identity_id,
+        "identity_public_key": decode(request.public_key.document),
+        "ledger_ordinal": request.ordinal,
+        "ledger_hash": request.ledger_hash,
+        "identity_signature": _signature_tree(request.signature),
+    }
+    if request.proof:
+        tree["proof"] = _proof_tree(request.proof)
+    return encode(tree)
+
+
+def read_receipt(source: bytes | JsonValue) -> Receipt:
+    """Read a receipt; other members of the answer (``cosignature``) are left to the caller.
+
+    Raises:
+        CryptoError: ``RECEIPT_INVALID``, or ``CANONICAL_INVALID`` for the document.
+    """
+    tree = decode(source) if isinstance(source, bytes) else source
+    try:
+        shape = msgspec.convert(tree, _ReceiptShape)
+    except msgspec.ValidationError as error:
+        raise CryptoError(f"not a witness receipt: {error}", code="RECEIPT_INVALID") from None
+    hashes = (shape.ledger_hash, shape.previous_witnessed_ledger_hash)
+    if not all(is_sha256_hex(item) for item in hashes):
+        raise CryptoError("not a witness receipt: a hash is not hex", code="RECEIPT_INVALID")
+    return Receipt(
+        identity_id=shape.identity_id,
+        previous_ordinal=shape.previous_witnessed_ledger_ordinal,
+        previous_hash=shape.previous_witnessed_ledger_hash,
+        ordinal=shape.ledger_ordinal,
+        ledger_hash=shape.ledger_hash,
+        witnessed_at=shape.witnessed_at,
+        signature=_signature(shape.witness_signature),
+    )
+
+
+def receipt_tree(receipt: Receipt) -> dict[str, JsonInput]:
+    """Return the members of a receipt's JSON object."""
+    return {
+        "identity_id": receipt.identity_id,
+        "previous_witnessed_ledger_ordinal": receipt.previous_ordinal,
+        "previous_witnessed_ledger_hash": receipt.previous_hash,
+        "ledger_ordinal": receipt.ordinal,
+        "ledger_hash": receipt.ledger_hash,
+        "witnessed_at": receipt.witnessed_at,
+        "witness_signature": _signature_tree(receipt.signature),
+    }
+
+
+def _converted(tree: JsonValue, shape: type[_Shape]) -> _Shape:
+    try:
+        return msgspec.convert(tree, shape)
+    except msgspec.ValidationError as error:
+        raise malformed(_without_quotes(str(error))) from None
+
+
+def _without_quotes(reason: str) -> str:
+    # msgspec quotes unknown member names, which are the client's words.
+    return re.sub(r"unknown field `.*`", "unknown field", reason, flags=re.DOTALL)
+
+
+def _identity_key(tree: JsonValue) -> PublicKeyEnvelope:
+    _converted(tree, _ClosedEnvelope)
+    try:
+        envelope = read_public_key_envelope(tree)
+    except CryptoError as error:
+        raise malformed(error.message) from None
+    if envelope.key_type != IDENTITY_KEY_TYPE or len(envelope.keys) != 1:
+        raise malformed("identity_public_key is not an identity's envelope of one key")
+    if not _IDENTITY_KEY_ID.fullmatch(envelope.key_id):
+        raise malformed("the key id is not aiii_identity_ and 16 hex digits")
+    return envelope
+
+
+def _signature(shape: _Signature) -> KeySignature:
+    return KeySignature(
+        signature_profile=shape.signature_profile,
+        alg=shape.alg,
+        key_id=shape.key_id,
+        public_key_fingerprint=shape.public_key_fingerprint,
+        signature_input_sha256=shape.signature_input_sha256,
+        sig_b64=shape.sig_b64,
+    )
+
+
+def _signature_tree(signature: KeySignature) -> dict[str, JsonInput]:
+    return {
+        "signature_profile": signature.signature_profile,
+        "alg": signature.alg,
+        "key_id": signature.key_id,
+        "public_key_fingerprint": signature.public_key_fingerprint,
+        "signature_input_sha256": signature.signature_input_sha256,
+        "sig_b64": signature.sig_b64,
+    }
+
+
+def _proof(shape: _Proof, ordinal: int) -> BookmarkProof:
+    try:
+        head = parse_signed_checkpoint(shape.checkpoint.encode())
+        binding = _binding(shape.binding) if shape.binding else None
+        transitions = tuple(
+            TransitionProof(
+                line=item.line.encode(),
+                inclusion=_hashes(item.inclusion),
+                old_public_key=decode_base64(item.old_public_key_b64),
+            )
+            for item in shape.transitions
+        )
+    except (CryptoError, UnicodeEncodeError) as error:
+        raise malformed(getattr(error, "message", "not UTF-8")) from None
+    _check_head(head, origin=shape.origin, ordinal=ordinal)
+    return BookmarkProof(
+        origin=shape.origin,
+        head=head,
+        old_size=shape.old_size,
+        consistency=_hashes(shape.consistency),
+        binding=binding,
+        transitions=transitions,
+    )
+
+
+def _binding(shape: _Binding) -> OriginBinding:
+    key = parse_vkey(shape.vkey)
+    if key.kind != "note":
+        raise malformed("a checkpoint is signed by a note key")
+    return OriginBinding(key=key, signature=decode_base64(shape.sig_b64))
+
+
+def _check_head(head: SignedCheckpoint, *, origin: str, ordinal: int) -> None:
+    if head.checkpoint.origin != origin:
+        raise malformed("the checkpoint is of another origin")
+    if head.checkpoint.size != ordinal:
+        raise malformed("the tree size differs from the ledger ordinal")
+    if head.checkpoint.extensions:
+        raise malformed("a ledger's checkpoint has no extension lines")
+
+
+def _hashes(texts: tuple[str, ...]) -> tuple[bytes, ...]:
+    hashes = tuple(item for item in map(parse_hash, texts) if item is not None)
+    if len(hashes) != len(texts):
+        raise malformed("a proof hash is not the base64 of 32 bytes")
+    return hashes
+
+
+def _proof_tree(proof: BookmarkProof) -> dict[str, JsonInput]:
+    tree: dict[str, JsonInput] = {
+        "origin": proof.origin,
+        "checkpoint": proof.head.note.data.decode(),
+        "old_size": proof.old_size,
+        "consistency": [encode_base64(item) for item in proof.consistency],
+    }
+    if proof.binding:
+        tree["binding"] = {
+            "vkey": proof.binding.key.vkey,
+            "sig_b64": encode_base64(proof.binding.signature),
+        }
+    if proof.transitions:
+        tree["transitions"] = [
+            {
+                "line": item.line.decode(),
+                "inclusion": [encode_base64(node) for node in item.inclusion],
+                "old_public_key_b64": encode_base64(item.old_public_key),
+            }
+            for item in proof.transitions
+        ]
+    return tree
