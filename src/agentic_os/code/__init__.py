@@ -1,0 +1,1 @@
+"""Sources and manifests, read as text: imports, symbols, uses, routes, packages."""

@@ -1,0 +1,64 @@
+"""Python's name scopes, as far as imported names need them.
+
+Rules (Python language reference, section 4.2, resolution of names):
+
+- a name belongs to the innermost scope that binds it anywhere in its body;
+- a class body's names are not seen from the functions inside it;
+- ``global`` sends a name to the module's scope.
+
+A name that an unconditional import binds and something else binds too is shadowed: it
+cannot be followed. Where the import itself is conditional (``try: import yaml`` /
+``except ImportError: yaml = None``) the other binding is its fallback and is passed over.
+"""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from agentic_os.code.values import MODULE_SCOPE, Import
+
+ScopeKind = Literal["module", "class", "function"]
+_OTHER = -1
+
+
+@dataclass(slots=True, kw_only=True)
+class Scope:
+    """One module, class body, function, lambda or comprehension."""
+
+    kind: ScopeKind
+    parent: "Scope | None"
+    symbol: int = MODULE_SCOPE
+    bound: dict[str, list[int]] = field(default_factory=dict)
+    declared_global: set[str] = field(default_factory=set)
+
+    def bind_import(self, name: str, index: int) -> None:
+        """Bind a name to import number ``index``."""
+        self._owner(name).bound.setdefault(name, []).append(index)
+
+    def bind_other(self, name: str) -> None:
+        """Bind a name to anything that is not an import."""
+        entries = self._owner(name).bound.setdefault(name, [])
+        if _OTHER not in entries:
+            entries.append(_OTHER)
+
+    def _owner(self, name: str) -> "Scope":
+        if name not in self.declared_global:
+            return self
+        scope = self
+        while scope.parent is not None:
+            scope = scope.parent
+        return scope
+
+    def imports_of(self, name: str, imports: list[Import]) -> tuple[int, ...]:
+        """Return the imports that ``name`` can stand for in this scope; empty when none."""
+        scope: Scope | None = self
+        entries: list[int] = []
+        while scope is not None:
+            visible = scope is self or scope.kind != "class"
+            if visible and name in scope.bound and name not in scope.declared_global:
+                entries = scope.bound[name]
+                break
+            scope = scope.parent
+        found = [entry for entry in entries if entry != _OTHER]
+        if len(found) < len(entries) and any(imports[entry].certain for entry in found):
+            return ()
+        return tuple(found)
