@@ -1,0 +1,149 @@
+"""Words of identifiers, and full-text queries from what people type.
+
+The store's FTS5 tables use ``porter unicode61``, which splits at ``_``, ``-``, ``.`` and
+``/`` but keeps ``getUserName`` whole. ``index_extra`` gives the parts that it misses, for
+a column of their own; ``fts_query`` asks for the whole and the parts. So
+``get_user_name``, ``getUserName``, ``get-user-name`` and ``user name`` find each other.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+MAX_QUERY_TERMS_ENTRIES = 64
+"""Distinct terms of one query; the rest is left out (FTS5 bounds its expressions)."""
+
+_LONGEST_IDENTIFIER_CHARS = 120  # longer runs are data, not names
+_MOST_PARTS_ENTRIES = 12  # more parts than any name has: a hash or base64
+_HEX_CHARS = 12  # hexadecimal runs of at least this length are hashes, not names
+
+# ASCII characters by class, for a cheap look before any regex: a lower, A upper, 0 digit.
+_CLASSES = bytes(
+    ord("a" if 97 <= code <= 122 else "A" if 65 <= code <= 90 else "0" if 48 <= code <= 57 else " ")
+    for code in range(256)
+)
+_HUMPS = (b"aA", b"AAa", b"a0", b"A0", b"0a", b"0A")
+_WORD = re.compile(r"[^\W_]+")
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_HEX = re.compile(r"[0-9a-fA-F]+\Z")
+_QUERY_PIECE = re.compile(r'"([^"]*)"|[^\s"]+')
+_IDENTIFIER = re.compile(
+    r"[^\W\d]\w*(?:(?:[.:/#-]|::|->)\w+)*(?:\(\))?\Z|[\w./-]*\w[./]\w[\w./-]*\Z"
+)
+_CAMEL = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]|[A-Za-z][0-9]")
+_SEPARATOR = re.compile(r"\w(?:[._:/#-]|::|->)\w|\(\)\Z|\A_+\w|\w_+\Z")
+_SURROGATES = re.compile("[\ud800-\udfff]")
+
+
+def index_extra(text: str) -> str:
+    """Return the parts of the camel-case and mixed identifiers of ``text``, lower-cased.
+
+    Each identifier counts once; ``getUserName2HTTPServer`` gives ``get user name 2 http
+    server``. Words of one part give nothing.
+    """
+    if text.isascii():
+        classes = text.encode("ascii").translate(_CLASSES)
+        if not any(hump in classes for hump in _HUMPS):
+            return ""
+    words = dict.fromkeys(_WORD.findall(text))
+    split = (_parts(word) for word in words if not (word.islower() and word.isalpha()))
+    return " ".join([" ".join(parts) for parts in split if len(parts) > 1])
+
+
+def query_terms(query: str) -> tuple[str, ...]:
+    """Return the words and quoted phrases of ``query``, as written, without doubles.
+
+    Pieces without a letter or digit are left out, so is what exceeds
+    ``MAX_QUERY_TERMS_ENTRIES``.
+    """
+    clean = _SURROGATES.sub(" ", query.replace("\0", " "))
+    found: dict[str, None] = {}
+    for match in _QUERY_PIECE.finditer(clean):
+        phrase = match.group(1)
+        term = " ".join(phrase.split()) if phrase is not None else match.group()
+        if any(map(_is_token_char, term)):
+            found[term] = None
+            if len(found) == MAX_QUERY_TERMS_ENTRIES:
+                break
+    return tuple(found)
+
+
+def is_identifier(query: str) -> bool:
+    """Whether ``query`` is one identifier-shaped token.
+
+    That is: no white space, and an underscore, dot, slash, colon or hyphen between
+    words, camel case, a digit after a letter, or a call's ``()`` (the retrieval rule of
+    design section 5).
+    """
+    query = query.strip()
+    if not _IDENTIFIER.match(query):
+        return False
+    return _SEPARATOR.search(query) is not None or _CAMEL.search(query) is not None
+
+
+def fts_query(query: str, *, any_term: bool = False) -> str | None:
+    """Build an FTS5 MATCH expression from whatever a person typed.
+
+    Every word is a string of its own, so operators and punctuation have no meaning;
+    ``"quoted phrases"`` stay phrases. An identifier also asks for its parts in a row and
+    for its parts written together.
+
+    Args:
+        query: any text.
+        any_term: ask for one of the words rather than for all of them.
+
+    Returns:
+        The expression, or nothing when there is no letter or digit to look for.
+    """
+    groups = [_group(term) for term in query_terms(query)]
+    return (" OR " if any_term else " AND ").join(groups) or None
+
+
+def _group(term: str) -> str:
+    """Return one term's alternatives as an FTS5 expression."""
+    alternatives = {_quoted(term): None}
+    if " " not in term:
+        parts = [part for word in _WORD.findall(term) for part in _parts(word)]
+        if 1 < len(parts) <= _MOST_PARTS_ENTRIES:
+            alternatives[_quoted(" ".join(parts))] = None
+            alternatives[_quoted("".join(parts))] = None
+    if len(alternatives) == 1:
+        return next(iter(alternatives))
+    return "(" + " OR ".join(alternatives) + ")"
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"'
+
+
+def _parts(word: str) -> list[str]:
+    """Split a word at its humps and digits; a hash or a blob stays whole."""
+    if len(word) > _LONGEST_IDENTIFIER_CHARS:
+        return [word.lower()]
+    if len(word) >= _HEX_CHARS and _HEX.match(word):
+        return [word.lower()]
+    parts = _PART.findall(word) if word.isascii() else list(_unicode_parts(word))
+    if len(parts) > _MOST_PARTS_ENTRIES:
+        return [word.lower()]
+    return [part.lower() for part in parts]
+
+
+def _unicode_parts(word: str) -> Iterable[str]:
+    """As ``_PART`` for any script: a part ends before a hump, and at digits."""
+    start = 0
+    for at in range(1, len(word)):
+        before, here = word[at - 1], word[at]
+        after = word[at + 1 : at + 2]
+        if (
+            before.isdecimal() != here.isdecimal()
+            or (here.isupper() and not before.isupper())
+            or (here.isupper() and after.islower())
+        ):
+            yield word[start:at]
+            start = at
+    yield word[start:]
+
+
+def _is_token_char(char: str) -> bool:
+    """Whether unicode61 keeps the character: letters, numbers and private use."""
+    return unicodedata.category(char)[0] in "LN" or unicodedata.category(char) == "Co"
