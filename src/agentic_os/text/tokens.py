@@ -18,11 +18,14 @@ _MOST_PARTS_ENTRIES = 12  # more parts than any name has: a hash or base64
 _HEX_CHARS = 12  # hexadecimal runs of at least this length are hashes, not names
 
 # ASCII characters by class, for a cheap look before any regex: a lower, A upper, 0 digit.
-_CLASSES = bytes(
-    ord("a" if 97 <= code <= 122 else "A" if 65 <= code <= 90 else "0" if 48 <= code <= 57 else " ")
-    for code in range(256)
+_CLASSES = bytes.maketrans(
+    bytes(range(128)),
+    b"".join(
+        b"a" if char.islower() else b"A" if char.isupper() else b"0" if char.isdigit() else b" "
+        for char in map(chr, range(128))
+    ),
 )
-_HUMPS = (b"aA", b"AAa", b"a0", b"A0", b"0a", b"0A")
+_DIGIT_HUMPS = (b"a0", b"A0", b"0a", b"0A")
 _WORD = re.compile(r"[^\W_]+")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _HEX = re.compile(r"[0-9a-fA-F]+\Z")
@@ -32,6 +35,7 @@ _IDENTIFIER = re.compile(
 )
 _CAMEL = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]|[A-Za-z][0-9]")
 _SEPARATOR = re.compile(r"\w(?:[._:/#-]|::|->)\w|\(\)\Z|\A_+\w|\w_+\Z")
+_JOINED = re.compile(r"[\w-]+\Z")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
@@ -41,13 +45,21 @@ def index_extra(text: str) -> str:
     Each identifier counts once; ``getUserName2HTTPServer`` gives ``get user name 2 http
     server``. Words of one part give nothing.
     """
-    if text.isascii():
-        classes = text.encode("ascii").translate(_CLASSES)
-        if not any(hump in classes for hump in _HUMPS):
-            return ""
+    if text.isascii() and not _has_hump(text.encode("ascii").translate(_CLASSES)):
+        return ""
     words = dict.fromkeys(_WORD.findall(text))
-    split = (_parts(word) for word in words if not (word.islower() and word.isalpha()))
+    split = (_parts(word) for word in words if not _is_one_part(word))
     return " ".join([" ".join(parts) for parts in split if len(parts) > 1])
+
+
+def _has_hump(classes: bytes) -> bool:
+    if b"aA" in classes or (b"AA" in classes and b"AAa" in classes):
+        return True
+    return b"0" in classes and any(hump in classes for hump in _DIGIT_HUMPS)
+
+
+def _is_one_part(word: str) -> bool:
+    return word.isalpha() and (word.islower() or word.istitle() or word.isupper())
 
 
 def query_terms(query: str) -> tuple[str, ...]:
@@ -106,7 +118,8 @@ def _group(term: str) -> str:
         parts = [part for word in _WORD.findall(term) for part in _parts(word)]
         if 1 < len(parts) <= _MOST_PARTS_ENTRIES:
             alternatives[_quoted(" ".join(parts))] = None
-            alternatives[_quoted("".join(parts))] = None
+            if _JOINED.match(term):
+                alternatives[_quoted("".join(parts))] = None
     if len(alternatives) == 1:
         return next(iter(alternatives))
     return "(" + " OR ".join(alternatives) + ")"
