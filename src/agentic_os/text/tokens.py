@@ -25,7 +25,9 @@ _CLASSES = bytes.maketrans(
         for char in map(chr, range(128))
     ),
 )
-_DIGIT_HUMPS = (b"a0", b"A0", b"0a", b"0A")
+# A literal first character lets the search skip what cannot start a hump.
+_CASE_HUMP = re.compile(rb"A(?:(?<=aA)|(?<=AA)a)")
+_DIGIT_HUMP = re.compile(rb"0(?:(?<=[aA]0)|[aA])")
 _WORD = re.compile(r"[^\W_]+")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _HEX = re.compile(r"[0-9a-fA-F]+\Z")
@@ -53,9 +55,7 @@ def index_extra(text: str) -> str:
 
 
 def _has_hump(classes: bytes) -> bool:
-    if b"aA" in classes or (b"AA" in classes and b"AAa" in classes):
-        return True
-    return b"0" in classes and any(hump in classes for hump in _DIGIT_HUMPS)
+    return _CASE_HUMP.search(classes) is not None or _DIGIT_HUMP.search(classes) is not None
 
 
 def _is_one_part(word: str) -> bool:
