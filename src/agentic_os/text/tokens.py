@@ -47,15 +47,32 @@ def index_extra(text: str) -> str:
     Each identifier counts once; ``getUserName2HTTPServer`` gives ``get user name 2 http
     server``. Words of one part give nothing.
     """
-    if text.isascii() and not _has_hump(text.encode("ascii").translate(_CLASSES)):
+    ascii_letters = text.isascii() or not any(map(_is_other_letter, set(text)))
+    words = _humped_words(text) if ascii_letters else dict.fromkeys(_WORD.findall(text))
+    if not words:
         return ""
-    words = dict.fromkeys(_WORD.findall(text))
     split = (_parts(word) for word in words if not _is_one_part(word))
     return " ".join([" ".join(parts) for parts in split if len(parts) > 1])
 
 
-def _has_hump(classes: bytes) -> bool:
-    return _CASE_HUMP.search(classes) is not None or _DIGIT_HUMP.search(classes) is not None
+def _humped_words(text: str) -> dict[str, None]:
+    """Return the words around the humps of a text whose letters are all ASCII."""
+    classes = text.encode("ascii", "replace").translate(_CLASSES)  # keeps every offset
+    words: dict[str, None] = {}
+    for hump in (_CASE_HUMP, _DIGIT_HUMP):
+        end = 0
+        for match in hump.finditer(classes):
+            at = match.start()
+            if at >= end:
+                start = classes.rfind(b" ", 0, at) + 1
+                end = classes.find(b" ", at)
+                end = end if end >= 0 else len(text)
+                words[text[start:end]] = None
+    return words
+
+
+def _is_other_letter(char: str) -> bool:
+    return char > "\x7f" and char.isalnum()
 
 
 def _is_one_part(word: str) -> bool:
