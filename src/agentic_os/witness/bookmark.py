@@ -27,7 +27,8 @@ BINDING_HEADER: Final = "AGENTIC-OS-ORIGIN-BINDING-V1"
 NO_ORDINAL: Final = -1
 ZERO_LEDGER_HASH: Final = "0" * 64
 ORDINAL_LIMIT: Final = 2**63 - 1
-TRANSITIONS_ENTRIES: Final = 8
+TRANSITIONS_ENTRIES: Final = 4
+"""So many lines with two ML-DSA-87 signatures each fit into one request body."""
 
 _ORIGIN: Final = re.compile(r"[a-z0-9][a-z0-9.:/_-]{0,199}/ledger/(?P<key>[0-9a-f]{16})")
 

@@ -41,7 +41,7 @@ from agentic_os.witness.refusal import malformed
 
 BODY_BYTES: Final = 128 * 1024
 """Largest request body of either dialect (witness reference, section 1)."""
-TRANSITION_LINE_BYTES: Final = 16 * 1024
+TRANSITION_LINE_BYTES: Final = 24 * 1024
 
 _TEXT_CHARS = Annotated[str, msgspec.Meta(max_length=512)]
 _SIGNATURE_CHARS = Annotated[str, msgspec.Meta(max_length=8192)]

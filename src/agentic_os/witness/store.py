@@ -73,6 +73,7 @@ class WitnessStore:
             )
         self.counts = CommitCounts()
         self._frozen: str | None = None
+        self._is_closed = False
         self._jobs: queue.SimpleQueue[_Job[object] | None] = queue.SimpleQueue()
         self._reader = _connect(path)
         self._writer = _connect(path)
@@ -98,13 +99,16 @@ class WitnessStore:
         WitnessError ``STORAGE_FAILED`` (frozen) or ``STORE_BUSY`` (another process holds the
         database; nothing was written).
         """
+        if self._is_closed:
+            raise WitnessError("the witness is shutting down", code="STORE_CLOSED")
         job = _Job(work=work)
         self._jobs.put(job)  # type: ignore[arg-type]  # the queue carries jobs of every result type
         return job.future
 
     def close(self) -> None:
         """Finish the work that was handed in, then close; safe to call twice."""
-        if self._thread.is_alive():
+        if not self._is_closed:
+            self._is_closed = True
             self._jobs.put(None)
             self._thread.join()
             self._reader.close()
@@ -115,7 +119,8 @@ class WitnessStore:
             batch: list[_Job[object]] = []
             job = self._jobs.get()
             while job is not None:
-                batch.append(job)
+                if job.future.set_running_or_notify_cancel():  # nobody waits for a cancelled one
+                    batch.append(job)
                 if len(batch) == BATCH_ENTRIES:
                     break
                 try:
@@ -128,9 +133,10 @@ class WitnessStore:
         self._writer.close()
 
     def _commit(self, batch: list[_Job[object]]) -> None:
+        if self._frozen:
+            _resolve_all(batch, _storage_failed())
+            return
         try:
-            if self._frozen:
-                raise _storage_failed()
             self._writer.execute("BEGIN IMMEDIATE")
             rows = StateRows(self._writer)
             for job in batch:
@@ -138,7 +144,7 @@ class WitnessStore:
             started = time.perf_counter()
             self._writer.execute("COMMIT")
             self._count(len(batch), time.perf_counter() - started)
-        except (sqlite3.Error, WitnessError) as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, nothing may be acknowledged
             self._fail(batch, error)
             return
         for job in batch:
@@ -168,19 +174,22 @@ class WitnessStore:
             except sqlite3.Error as second:
                 error = second
         answer = _storage_failed()
-        if isinstance(error, sqlite3.Error):
-            if error.sqlite_errorcode & 0xFF in _BUSY_CODES:
-                answer = WitnessError("another process is writing", code="STORE_BUSY")
-            else:
-                self._frozen = error.sqlite_errorname
-        for job in batch:
-            job.future.set_exception(answer)
+        if isinstance(error, sqlite3.Error) and error.sqlite_errorcode & 0xFF in _BUSY_CODES:
+            answer = WitnessError("another process is writing", code="STORE_BUSY")
+        elif not self._frozen:
+            self._frozen = getattr(error, "sqlite_errorname", type(error).__name__)
+        _resolve_all(batch, answer)
 
     def _count(self, works: int, seconds: float) -> None:
         self.counts.batches += 1
         self.counts.works += works
         self.counts.largest = max(self.counts.largest, works)
         self.counts.seconds += seconds
+
+
+def _resolve_all(batch: list[_Job[object]], error: WitnessError) -> None:
+    for job in batch:
+        job.future.set_exception(error)
 
 
 def create_database(path: Path, *, meta: dict[str, str]) -> None:

@@ -1,0 +1,255 @@
+"""The work of one accepted request: read the state, ask the rule, sign, write.
+
+Each function returns the work that ``store.WitnessStore.submit`` runs in its transaction;
+what it returns leaves the process only after the commit.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from agentic_os.crypto.canonical import encode
+from agentic_os.crypto.canonical_reader import decode
+from agentic_os.crypto.canonical_texts import encode_base64, sha256_text
+from agentic_os.crypto.envelope_keys import format_time
+from agentic_os.crypto.keys import ML_DSA_87
+from agentic_os.crypto.note import SignedNote, sign_text
+from agentic_os.crypto.root_profile import FAST_PROFILE
+from agentic_os.witness.bookmark import (
+    BookmarkRequest,
+    KeySignature,
+    Receipt,
+    receipt_text,
+)
+from agentic_os.witness.bookmark_json import receipt_tree
+from agentic_os.witness.cases import BookmarkCase, CheckpointCase
+from agentic_os.witness.claims import VerifiedBookmark, VerifiedHead
+from agentic_os.witness.keyring import WitnessKeys
+from agentic_os.witness.refusal import Refusal
+from agentic_os.witness.rows import Evidence, StateRows
+from agentic_os.witness.rule import decide_bookmark, decide_checkpoint
+from agentic_os.witness.state import (
+    Accepted,
+    Bookmarked,
+    HeadClaim,
+    OriginState,
+    Refused,
+    RuleSettings,
+    TreeHead,
+)
+
+if TYPE_CHECKING:
+    from agentic_os.crypto.canonical_values import JsonInput
+
+ACCEPTED_FIRST_STATUS = 201
+ACCEPTED_STATUS = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Acknowledged:
+    """A positive answer: status and body, and what happened in a word for logs."""
+
+    status: int
+    body: bytes
+    outcome: str
+
+
+def bookmark_work(
+    request: BookmarkRequest,
+    verified: VerifiedBookmark,
+    *,
+    keys: WitnessKeys,
+    settings: RuleSettings,
+    clock: Callable[[], float],
+) -> Callable[[StateRows], Acknowledged | Refusal]:
+    """Return the work of a bookmark."""
+
+    def work(rows: StateRows) -> Acknowledged | Refusal:
+        claim = verified.claim
+        origin = rows.origin(claim.head.origin) if claim.head else None
+        owner = origin.identity_id if origin else None
+        case = BookmarkCase(
+            claim=claim,
+            identity=rows.identity(claim.identity_id),
+            origin=origin,
+            predecessor=rows.identity(owner) if owner and owner != claim.identity_id else None,
+            settings=settings,
+            now=int(clock()),
+        )
+        decision = decide_bookmark(case)
+        if isinstance(decision, Refused):
+            _keep(rows, decision, _bookmark_evidence(request, verified.note, decision), case.now)
+            return decision.refusal
+        status, outcome, answer = ACCEPTED_STATUS, "repeated", b""
+        if isinstance(decision, Accepted):
+            status = ACCEPTED_FIRST_STATUS if decision.is_first else ACCEPTED_STATUS
+            outcome = "registered" if decision.is_first else "advanced"
+            answer = _write_bookmark(rows, request, case, decision, keys)
+        else:
+            answer = decision.answer
+        if claim.head and verified.note:
+            _write_binding(rows, claim.head, case, decision.time)
+            note = _write_head(
+                rows, claim.head, verified.note, before=origin, keys=keys, time=decision.time
+            )
+            answer = _with_cosignature(answer, note)
+        return Acknowledged(status=status, body=answer, outcome=outcome)
+
+    return work
+
+
+def checkpoint_work(
+    verified: VerifiedHead, *, keys: WitnessKeys, clock: Callable[[], float]
+) -> Callable[[StateRows], Acknowledged | Refusal]:
+    """Return the work of an ``add-checkpoint`` request."""
+
+    def work(rows: StateRows) -> Acknowledged | Refusal:
+        origin = rows.origin(verified.claim.origin)
+        case = CheckpointCase(claim=verified.claim, origin=origin, now=int(clock()))
+        decision = decide_checkpoint(case)
+        if isinstance(decision, Refused):
+            evidence = Evidence(
+                subject=verified.claim.origin,
+                kind="checkpoint",
+                code=decision.refusal.code,
+                body=verified.note.data,
+            )
+            _keep(rows, decision, evidence, case.now)
+            return decision.refusal
+        note = _write_head(
+            rows,
+            verified.claim,
+            verified.note,
+            before=origin,
+            keys=keys,
+            time=decision.time,
+        )
+        return Acknowledged(
+            status=ACCEPTED_STATUS,
+            body=note.signatures[-1].line.encode(),
+            outcome="registered" if decision.is_first else "advanced",
+        )
+
+    return work
+
+
+def _write_bookmark(
+    rows: StateRows,
+    request: BookmarkRequest,
+    case: BookmarkCase,
+    decision: Accepted,
+    keys: WitnessKeys,
+) -> bytes:
+    receipt = _signed_receipt(request, decision, keys)
+    answer = encode(receipt_tree(receipt))
+    if decision.succeeds:
+        rows.retire_identity(decision.succeeds, successor=request.identity_id)
+    rows.put_bookmark(
+        before=case.identity,
+        identity_id=request.identity_id,
+        key_digits=case.claim.key_digits,
+        public_key=request.public_key.document,
+        bookmark=Bookmarked(
+            ordinal=request.ordinal,
+            ledger_hash=request.ledger_hash,
+            witnessed_at=decision.time,
+            answer=answer,
+        ),
+        proved=case.claim.head is not None,
+    )
+    return answer
+
+
+def _write_binding(rows: StateRows, head: HeadClaim, case: BookmarkCase, time: int) -> None:
+    identity_id, origin = case.claim.identity_id, case.origin
+    if not (case.identity and case.identity.proved):
+        rows.mark_proved(identity_id)
+    rows.add_origin(head.origin)
+    if not case.is_bound:
+        owner = origin.identity_id if origin else None
+        rows.bind_origin(head.origin, identity_id, owner=owner)
+    if head.binds and not (origin and head.binds in origin.keys):
+        rows.add_key(head.origin, head.binds, source="bound", now=time)
+        rows.retire_keys(
+            head.origin, except_vkeys=frozenset({head.binds}), source="bound", now=time
+        )
+
+
+def _write_head(
+    rows: StateRows,
+    claim: HeadClaim,
+    note: SignedNote,
+    *,
+    before: OriginState | None,
+    keys: WitnessKeys,
+    time: int,
+) -> SignedNote:
+    cosigned = note.signed_by(sign_text(note.text, keys.cosigner, time=time))
+    rows.put_head(
+        before=before.head if before else None,
+        origin=claim.origin,
+        head=TreeHead(size=claim.size, root=claim.root, cosigned_at=time),
+        note=cosigned.data,
+    )
+    return cosigned
+
+
+def _signed_receipt(request: BookmarkRequest, decision: Accepted, keys: WitnessKeys) -> Receipt:
+    public = keys.receipt_public
+    witnessed_at = format_time(datetime.fromtimestamp(decision.time, UTC))
+    text = receipt_text(
+        identity_id=request.identity_id,
+        previous_ordinal=decision.previous_ordinal,
+        previous_hash=decision.previous_hash,
+        ordinal=request.ordinal,
+        ledger_hash=request.ledger_hash,
+        witnessed_at=witnessed_at,
+    )
+    return Receipt(
+        identity_id=request.identity_id,
+        previous_ordinal=decision.previous_ordinal,
+        previous_hash=decision.previous_hash,
+        ordinal=request.ordinal,
+        ledger_hash=request.ledger_hash,
+        witnessed_at=witnessed_at,
+        signature=KeySignature(
+            signature_profile=FAST_PROFILE,
+            alg=ML_DSA_87,
+            key_id=public.key_id,
+            public_key_fingerprint=public.part(ML_DSA_87).public_key_fingerprint,
+            signature_input_sha256=sha256_text(text),
+            sig_b64=encode_base64(keys.receipt_key.sign(text)),
+        ),
+    )
+
+
+def _with_cosignature(answer: bytes, note: SignedNote) -> bytes:
+    tree = decode(answer)
+    members: dict[str, JsonInput] = dict(tree) if isinstance(tree, dict) else {}
+    return encode({**members, "cosignature": note.signatures[-1].line})
+
+
+def _bookmark_evidence(
+    request: BookmarkRequest, note: SignedNote | None, decision: Refused
+) -> Evidence:
+    tree: dict[str, JsonInput] = {
+        "identity_id": request.identity_id,
+        "identity_public_key_sha256": request.public_key.sha256,
+        "ledger_ordinal": request.ordinal,
+        "ledger_hash": request.ledger_hash,
+        "sig_b64": request.signature.sig_b64,
+    }
+    if note:
+        tree["checkpoint"] = note.data.decode()
+    return Evidence(
+        subject=request.identity_id,
+        kind="bookmark",
+        code=decision.refusal.code,
+        body=encode(tree),
+    )
+
+
+def _keep(rows: StateRows, decision: Refused, evidence: Evidence, now: int) -> None:
+    if decision.is_evidence:
+        rows.keep_evidence(evidence, now=now)

@@ -1,0 +1,205 @@
+"""From a request to a claim: every signature is verified here, before any state decides.
+
+What verified is all that is kept: of a note only the signature lines of trusted keys, of a
+bookmark only its fields. Order: the cheap comparisons, then one signature after the other.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from agentic_os.crypto.canonical_reader import decode
+from agentic_os.crypto.canonical_texts import decode_base64, sha256_text
+from agentic_os.crypto.checkpoint import Checkpoint, SignedCheckpoint
+from agentic_os.crypto.envelope_keys import identity_id
+from agentic_os.crypto.keys import ML_DSA_87, VerifyingKey
+from agentic_os.crypto.keys_transition import verify_transition_line
+from agentic_os.crypto.merkle import inclusion_holds, leaf_hash
+from agentic_os.crypto.note import SignedNote, open_note
+from agentic_os.crypto.note_keys import NoteKey, parse_vkey
+from agentic_os.crypto.root_profile import FAST_PROFILE
+from agentic_os.errors import CryptoError
+from agentic_os.witness.bookmark import (
+    BookmarkProof,
+    BookmarkRequest,
+    TransitionProof,
+    binding_text,
+)
+from agentic_os.witness.refusal import malformed, unsigned
+from agentic_os.witness.state import BookmarkClaim, HeadClaim, OriginState
+
+KEY_DIGITS_CHARS: Final = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifiedHead:
+    """A head claim with the note as far as it verified."""
+
+    claim: HeadClaim
+    note: SignedNote
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifiedBookmark:
+    """A bookmark claim, with the note of its proof."""
+
+    claim: BookmarkClaim
+    note: SignedNote | None
+
+
+def verify_bookmark(
+    request: BookmarkRequest, *, origin: OriginState | None, admitted: bool, now: datetime
+) -> VerifiedBookmark:
+    """Verify a bookmark's signatures.
+
+    Args:
+        request: as it was read.
+        origin: what the witness holds about the origin of its proof; its keys are the ones
+            that a proof without binding must be signed by. They are checked again when the
+            claim is decided.
+        admitted: handed on to the claim.
+        now: the moment for which the identity key's window is checked.
+
+    Raises:
+        RequestRefusedError: 400 or 401.
+    """
+    key = _verified_key(request, now)
+    digits = key_digits(key)
+    verified = _verify_proof(request.proof, key, origin) if request.proof else None
+    claim = BookmarkClaim(
+        identity_id=request.identity_id,
+        derived_id=identity_id(request.public_key),
+        key_digits=digits,
+        ordinal=request.ordinal,
+        ledger_hash=request.ledger_hash,
+        admitted=admitted,
+        head=verified.claim if verified else None,
+        transition_from=_transition_start(request.proof, key) if request.proof else None,
+    )
+    return VerifiedBookmark(claim=claim, note=verified.note if verified else None)
+
+
+def verify_head(
+    head: SignedCheckpoint,
+    *,
+    keys: Iterable[NoteKey],
+    old_size: int,
+    consistency: tuple[bytes, ...],
+    binds: str | None = None,
+) -> VerifiedHead:
+    """Verify a checkpoint's note by ``keys``.
+
+    A note that no key has signed, or that a known key spoils, gives a claim without vkeys:
+    the rule refuses it in its turn.
+    """
+    try:
+        opened = open_note(head.note, keys)
+    except CryptoError:
+        opened = ()
+    checkpoint = head.checkpoint
+    claim = HeadClaim(
+        origin=checkpoint.origin,
+        size=checkpoint.size,
+        root=checkpoint.root,
+        old_size=old_size,
+        consistency=consistency,
+        vkeys=frozenset(item.key.vkey for item in opened),
+        binds=binds,
+    )
+    lines = tuple(dict.fromkeys(item.signature for item in opened))
+    return VerifiedHead(claim=claim, note=SignedNote(text=head.note.text, signatures=lines))
+
+
+def key_digits(key: VerifyingKey) -> str:
+    """Return the first 16 hex digits of a public key's SHA-256, as origins carry them."""
+    return key.key_id.removeprefix("sha256:")[:KEY_DIGITS_CHARS]
+
+
+def _verified_key(request: BookmarkRequest, now: datetime) -> VerifyingKey:
+    envelope, signature = request.public_key, request.signature
+    try:
+        part = envelope.part(ML_DSA_87)
+    except CryptoError:
+        raise malformed("identity_public_key has no ML-DSA-87 key") from None
+    text = request.text
+    stated = (
+        signature.signature_profile == FAST_PROFILE,
+        signature.alg == ML_DSA_87,
+        signature.key_id == envelope.key_id,
+        signature.public_key_fingerprint == part.public_key_fingerprint,
+        signature.signature_input_sha256 == sha256_text(text),
+    )
+    if not all(stated):
+        raise unsigned("identity signature does not name this request and key")
+    if not envelope.is_valid_at(now):
+        raise unsigned("identity public key is outside its window")
+    key = VerifyingKey(ML_DSA_87, part.raw)
+    if not _verifies(key, signature.sig_b64, text):
+        raise unsigned("identity signature verification failed")
+    return key
+
+
+def _verifies(key: VerifyingKey, sig_b64: str, text: bytes) -> bool:
+    try:
+        signature = decode_base64(sig_b64)
+    except CryptoError:
+        return False
+    return key.verify(signature, text)
+
+
+def _transition_start(proof: BookmarkProof, key: VerifyingKey) -> str | None:
+    """Return the key digits at the start of the chain of transitions that ends at ``key``."""
+    if not proof.transitions:
+        return None
+    try:
+        first = current = VerifyingKey(ML_DSA_87, proof.transitions[0].old_public_key)
+        for item in proof.transitions:
+            if item.old_public_key != current.raw:
+                raise unsigned("the key transitions do not follow each other")
+            current = verify_transition_line(item.line, role="identity", old=current)
+            if not _stands_in(proof.head.checkpoint, item):
+                raise unsigned("a key transition does not stand in the tree")
+    except CryptoError as error:
+        raise unsigned(error.message) from None
+    if current != key:
+        raise unsigned("the key transitions end at another key")
+    return key_digits(first)
+
+
+def _stands_in(checkpoint: Checkpoint, item: TransitionProof) -> bool:
+    line = decode(item.line)
+    entry = line["entry"] if isinstance(line, dict) else None
+    seq = entry["seq"] if isinstance(entry, dict) else None
+    return isinstance(seq, int) and inclusion_holds(
+        index=seq - 1,
+        size=checkpoint.size,
+        leaf=leaf_hash(item.line),
+        proof=item.inclusion,
+        root=checkpoint.root,
+    )
+
+
+def _verify_proof(
+    proof: BookmarkProof, key: VerifyingKey, origin: OriginState | None
+) -> VerifiedHead:
+    binding = proof.binding
+    if binding is None:
+        keys = [parse_vkey(vkey) for vkey in sorted(origin.keys)] if origin else []
+    else:
+        if binding.key.name != proof.origin:
+            raise malformed("a checkpoint key is named like its origin")
+        text = binding_text(origin=proof.origin, vkey=binding.key.vkey)
+        if not key.verify(binding.signature, text):
+            raise unsigned("origin binding verification failed")
+        keys = [binding.key]
+    verified = verify_head(
+        proof.head,
+        keys=keys,
+        old_size=proof.old_size,
+        consistency=proof.consistency,
+        binds=binding.key.vkey if binding else None,
+    )
+    if binding and not verified.claim.vkeys:
+        raise unsigned("the checkpoint is not signed by the key that is bound")
+    return verified
