@@ -6,13 +6,13 @@ kept. Source: AII OS formats, sections 3, 4.2 and 4.3; ledger format, section Bo
 """
 
 import re
-from typing import Annotated, Final, TypeVar
+from typing import Final
 
 import msgspec
 
 from agentic_os.crypto.canonical import encode
 from agentic_os.crypto.canonical_reader import decode
-from agentic_os.crypto.canonical_texts import decode_base64, encode_base64, is_sha256_hex
+from agentic_os.crypto.canonical_texts import decode_base64, encode_base64
 from agentic_os.crypto.canonical_values import JsonInput, JsonValue
 from agentic_os.crypto.checkpoint import (
     SignedCheckpoint,
@@ -24,12 +24,9 @@ from agentic_os.crypto.envelope_keys import (
     PublicKeyEnvelope,
     read_public_key_envelope,
 )
-from agentic_os.crypto.merkle import PROOF_ENTRIES
 from agentic_os.crypto.note_keys import parse_vkey
 from agentic_os.errors import CryptoError
 from agentic_os.witness.bookmark import (
-    ORDINAL_LIMIT,
-    TRANSITIONS_ENTRIES,
     BookmarkProof,
     BookmarkRequest,
     KeySignature,
@@ -38,88 +35,18 @@ from agentic_os.witness.bookmark import (
     TransitionProof,
 )
 from agentic_os.witness.refusal import malformed
+from agentic_os.witness.shapes import (
+    BindingShape,
+    BookmarkShape,
+    KeySignatureShape,
+    ProofShape,
+    ReceiptShape,
+)
 
 BODY_BYTES: Final = 128 * 1024
 """Largest request body of either dialect (witness reference, section 1)."""
-TRANSITION_LINE_BYTES: Final = 24 * 1024
 
-_TEXT_CHARS = Annotated[str, msgspec.Meta(max_length=512)]
-_SIGNATURE_CHARS = Annotated[str, msgspec.Meta(max_length=8192)]
-_HASH_LIST = Annotated[tuple[str, ...], msgspec.Meta(max_length=PROOF_ENTRIES)]
 _IDENTITY_KEY_ID: Final = re.compile(r"aiii_identity_[0-9a-f]{16}")
-_Shape = TypeVar("_Shape")
-
-
-class _Closed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Base of every shape: an unknown member refuses the request."""
-
-
-class _Signature(_Closed, frozen=True):
-    alg: _TEXT_CHARS
-    key_id: _TEXT_CHARS
-    public_key_fingerprint: _TEXT_CHARS
-    signature_input_sha256: _TEXT_CHARS
-    sig_b64: _SIGNATURE_CHARS
-    signature_profile: _TEXT_CHARS = ""
-
-
-class _KeyPart(_Closed, frozen=True):
-    alg: str
-    public_key_b64: str
-    public_key_fingerprint: str
-
-
-class _ClosedEnvelope(_Closed, frozen=True):
-    v: int
-    kind: str
-    key_id: str
-    key_type: str
-    profile: str
-    created_at: str
-    not_before: str
-    expires_at: str
-    keys: tuple[_KeyPart, ...]
-
-
-class _Binding(_Closed, frozen=True):
-    vkey: _TEXT_CHARS
-    sig_b64: _SIGNATURE_CHARS
-
-
-class _Transition(_Closed, frozen=True):
-    line: Annotated[str, msgspec.Meta(max_length=TRANSITION_LINE_BYTES)]
-    inclusion: _HASH_LIST
-    old_public_key_b64: _SIGNATURE_CHARS
-
-
-class _Proof(_Closed, frozen=True):
-    origin: _TEXT_CHARS
-    checkpoint: str
-    old_size: Annotated[int, msgspec.Meta(ge=0, le=ORDINAL_LIMIT)]
-    consistency: _HASH_LIST
-    binding: _Binding | None = None
-    transitions: Annotated[
-        tuple[_Transition, ...], msgspec.Meta(max_length=TRANSITIONS_ENTRIES)
-    ] = ()
-
-
-class _Request(_Closed, frozen=True):
-    identity_id: _TEXT_CHARS
-    identity_public_key: object
-    ledger_ordinal: Annotated[int, msgspec.Meta(ge=1, le=ORDINAL_LIMIT)]
-    ledger_hash: _TEXT_CHARS
-    identity_signature: _Signature
-    proof: _Proof | None = None
-
-
-class _ReceiptShape(msgspec.Struct, frozen=True):
-    identity_id: _TEXT_CHARS
-    previous_witnessed_ledger_ordinal: Annotated[int, msgspec.Meta(ge=-1, le=ORDINAL_LIMIT)]
-    previous_witnessed_ledger_hash: _TEXT_CHARS
-    ledger_ordinal: Annotated[int, msgspec.Meta(ge=0, le=ORDINAL_LIMIT)]
-    ledger_hash: _TEXT_CHARS
-    witnessed_at: _TEXT_CHARS
-    witness_signature: _Signature
 
 
 def read_request(body: bytes) -> BookmarkRequest:
@@ -132,9 +59,10 @@ def read_request(body: bytes) -> BookmarkRequest:
         tree = decode(body)
     except CryptoError as error:
         raise malformed(error.message) from None
-    shape = _converted(tree, _Request)
-    if not is_sha256_hex(shape.ledger_hash):
-        raise malformed("ledger_hash is not 64 lowercase hex digits")
+    try:
+        shape = msgspec.convert(tree, BookmarkShape)
+    except msgspec.ValidationError as error:
+        raise malformed(_without_quotes(str(error))) from None
     if not isinstance(tree, dict):  # convert() has seen an object already
         raise malformed("not an object")
     return BookmarkRequest(
@@ -169,12 +97,9 @@ def read_receipt(source: bytes | JsonValue) -> Receipt:
     """
     tree = decode(source) if isinstance(source, bytes) else source
     try:
-        shape = msgspec.convert(tree, _ReceiptShape)
+        shape = msgspec.convert(tree, ReceiptShape)
     except msgspec.ValidationError as error:
         raise CryptoError(f"not a witness receipt: {error}", code="RECEIPT_INVALID") from None
-    hashes = (shape.ledger_hash, shape.previous_witnessed_ledger_hash)
-    if not all(is_sha256_hex(item) for item in hashes):
-        raise CryptoError("not a witness receipt: a hash is not hex", code="RECEIPT_INVALID")
     return Receipt(
         identity_id=shape.identity_id,
         previous_ordinal=shape.previous_witnessed_ledger_ordinal,
@@ -199,32 +124,24 @@ def receipt_tree(receipt: Receipt) -> dict[str, JsonInput]:
     }
 
 
-def _converted(tree: JsonValue, shape: type[_Shape]) -> _Shape:
-    try:
-        return msgspec.convert(tree, shape)
-    except msgspec.ValidationError as error:
-        raise malformed(_without_quotes(str(error))) from None
-
-
 def _without_quotes(reason: str) -> str:
     # msgspec quotes unknown member names, which are the client's words.
     return re.sub(r"unknown field `.*`", "unknown field", reason, flags=re.DOTALL)
 
 
 def _identity_key(tree: JsonValue) -> PublicKeyEnvelope:
-    _converted(tree, _ClosedEnvelope)
     try:
         envelope = read_public_key_envelope(tree)
     except CryptoError as error:
         raise malformed(error.message) from None
-    if envelope.key_type != IDENTITY_KEY_TYPE or len(envelope.keys) != 1:
-        raise malformed("identity_public_key is not an identity's envelope of one key")
+    if envelope.key_type != IDENTITY_KEY_TYPE:
+        raise malformed("identity_public_key is not an identity's envelope")
     if not _IDENTITY_KEY_ID.fullmatch(envelope.key_id):
         raise malformed("the key id is not aiii_identity_ and 16 hex digits")
     return envelope
 
 
-def _signature(shape: _Signature) -> KeySignature:
+def _signature(shape: KeySignatureShape) -> KeySignature:
     return KeySignature(
         signature_profile=shape.signature_profile,
         alg=shape.alg,
@@ -246,7 +163,7 @@ def _signature_tree(signature: KeySignature) -> dict[str, JsonInput]:
     }
 
 
-def _proof(shape: _Proof, ordinal: int) -> BookmarkProof:
+def _proof(shape: ProofShape, ordinal: int) -> BookmarkProof:
     try:
         head = parse_signed_checkpoint(shape.checkpoint.encode())
         binding = _binding(shape.binding) if shape.binding else None
@@ -271,7 +188,7 @@ def _proof(shape: _Proof, ordinal: int) -> BookmarkProof:
     )
 
 
-def _binding(shape: _Binding) -> OriginBinding:
+def _binding(shape: BindingShape) -> OriginBinding:
     key = parse_vkey(shape.vkey)
     if key.kind != "note":
         raise malformed("a checkpoint is signed by a note key")

@@ -1,0 +1,130 @@
+"""Runs a witness in the foreground: opens keys and database, listens, stops gracefully.
+
+On SIGTERM or SIGINT the server stops listening, answers what is in flight, and closes the
+database; an answer that was not sent was perhaps stored, which its client finds out by asking
+again.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Final
+
+from agentic_os.errors import WitnessError
+from agentic_os.witness.config import WitnessConfig
+from agentic_os.witness.desk import WitnessDesk, sync_listed_logs
+from agentic_os.witness.keyring import DATABASE_FILE, read_witness_keys
+from agentic_os.witness.logs import log_event, start_logging
+from agentic_os.witness.service import WitnessService
+from agentic_os.witness.store import WitnessStore
+
+if TYPE_CHECKING:
+    import uvicorn
+
+SHUTDOWN_SECONDS: Final = 10
+KEEP_ALIVE_SECONDS: Final = 30
+
+
+def open_desk(config: WitnessConfig, *, clock: Callable[[], float] = time.time) -> WitnessDesk:
+    """Open a witness without a server; close its ``store`` afterwards.
+
+    Raises:
+        WitnessError: ``WITNESS_MISSING``, ``DATABASE_MISSING`` (keys without memory),
+            ``DATABASE_KEYS``, ``DATABASE_INVALID``; CryptoError as ``read_witness_keys``.
+    """
+    keys = read_witness_keys(config.folder, password=config.password)
+    store = WitnessStore(config.folder / DATABASE_FILE, meta=keys.meta)
+    try:
+        sync_listed_logs(store, config, now=int(clock()))
+    except BaseException:
+        store.close()
+        raise
+    return WitnessDesk(keys=keys, store=store, config=config, clock=clock)
+
+
+def serve_witness(
+    config: WitnessConfig, *, started: Callable[[str, int], None] | None = None
+) -> None:
+    """Serve until SIGTERM or SIGINT.
+
+    Args:
+        config: the settings; port 0 takes a free port.
+        started: called once with the host and the port that are listened on.
+
+    Raises:
+        WitnessError: as ``open_desk``, and ``LISTEN_FAILED``.
+    """
+    start_logging()
+    desk = open_desk(config)
+    try:
+        asyncio.run(_serve(WitnessService(desk), started))
+    finally:
+        desk.store.close()
+        log_event("stopped")
+
+
+@asynccontextmanager
+async def running(service: WitnessService, config: WitnessConfig) -> AsyncIterator[int]:
+    """Serve in the running event loop; yields the port. Used by tests and benchmarks."""
+    server = _server(service, config)
+    task = asyncio.create_task(server.serve())
+    try:
+        await _wait_started(server, task)
+        yield _port(server)
+    finally:
+        server.should_exit = True
+        await task
+
+
+async def _serve(service: WitnessService, started: Callable[[str, int], None] | None) -> None:
+    config = service.config
+    server = _server(service, config)
+
+    async def announce() -> None:
+        await _wait_started(server, None)
+        log_event("listening", f"{config.host}:{_port(server)}")
+        if started:
+            started(config.host, _port(server))
+
+    announcing = asyncio.create_task(announce())
+    try:
+        await server.serve()
+    except SystemExit:
+        # uvicorn exits the process when it cannot bind; a person gets a reason instead.
+        raise WitnessError(
+            f"cannot listen on {config.host}:{config.port}", code="LISTEN_FAILED"
+        ) from None
+    finally:
+        announcing.cancel()
+
+
+async def _wait_started(server: "uvicorn.Server", task: asyncio.Task[None] | None) -> None:
+    while not server.started:
+        if task and task.done():
+            raise WitnessError("cannot listen on that address", code="LISTEN_FAILED")
+        await asyncio.sleep(0.01)
+
+
+def _server(service: WitnessService, config: WitnessConfig) -> "uvicorn.Server":
+    import uvicorn
+
+    return uvicorn.Server(
+        uvicorn.Config(
+            service.app,
+            host=config.host,
+            port=config.port,
+            lifespan="off",
+            access_log=False,
+            log_config=None,
+            server_header=False,
+            limit_concurrency=config.connections,
+            timeout_keep_alive=KEEP_ALIVE_SECONDS,
+            timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+        )
+    )
+
+
+def _port(server: "uvicorn.Server") -> int:
+    port: int = server.servers[0].sockets[0].getsockname()[1]
+    return port
