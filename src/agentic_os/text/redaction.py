@@ -1,0 +1,236 @@
+"""Secrets replaced before anything is stored, embedded or shown (design section 6).
+
+Rules:
+
+- A secret becomes ``[redacted:RULE]``; the text keeps its number of lines.
+- Private-key blocks, provider tokens, passwords in URLs, Authorization headers and
+  random-looking values given to a secret's name are secrets. Git and SHA hashes, UUIDs,
+  placeholders, paths and plain words are not.
+- What the person allowed stays: the allow-list holds secrets, or their SHA-256 in hex.
+- A clean text is looked at by a few literal-first searches only.
+"""
+
+import base64
+import binascii
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+from agentic_os.text.secret_rules import FAMILIES, SecretRule
+from agentic_os.text.secret_values import is_placeholder, is_random
+
+_KEY_BLOCK = re.compile(
+    r"-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----"
+    r"|---- BEGIN SSH2 (?:ENCRYPTED )?PRIVATE KEY ----|Private-Lines: \d+"
+)
+_KEY_BLOCK_END = re.compile(
+    r"-----END (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----"
+    r"|---- END SSH2 (?:ENCRYPTED )?PRIVATE KEY ----|Private-MAC: \S+"
+)
+_KEY_MATERIAL = re.compile(r"[A-Za-z0-9+/=]{16}")
+_KEY_LINE = re.compile(r"[ \t>]*(?:[A-Za-z0-9+/=]+|[\w-]+: [^\n]*)?[ \t]*(?:\n|\Z)")
+_URL_PASSWORD = re.compile(r"://[^\s/:@\"'<>`]{0,128}:([^\s/@\"'<>`]{1,256})@")
+
+_AUTHORIZATION = re.compile(
+    r"(?<![A-Za-z])(bearer|basic)[ \t]+([\w.~+/-]{8,}={0,2})", re.IGNORECASE
+)
+# The separator and a value of eight characters with a digit; then the name before it.
+_VALUE = (
+    r"[>=]?+[ \t\"'`*]{0,6}+(?=[^\s\"'`,;<>(){}\[\]|&]{8})(?=[^\s\"'`]{0,256}?(?:\d|[a-z][A-Z]))"
+    r"([^\s\"'`,;<>(){}\[\]|&]+)"
+)
+_COLON_VALUE = re.compile(":" + _VALUE)
+_EQUALS_VALUE = re.compile("=" + _VALUE)
+_NAME_CHARS = 80
+_NAME_WORDS = ("passw", "passphrase", "pwd", "secret", "token", "key", "credential", "auth")
+_NAME = re.compile(
+    r"(?:passw(?:or)?d|passphrase|pwd|secret|token|credential|auth(?:orization)?"
+    r"|(?:api|access|private|encryption|signing|master|account|auth)[_\- ]?key)"
+    r"([\w.-]{0,40})[\"'`*\]]{0,4}[ \t]{0,8}\Z",
+    re.IGNORECASE,
+)
+# A name that goes on like this names something about a secret, not the secret.
+_ABOUT = re.compile(
+    r"(?:\A|[_.-]|(?=[A-Z]))(?i:hash|sha\d*|digest|checksum|fingerprint|ids?|name|path|file|dir|ur[li]"
+    r"|type|kind|env|expir\w*|ttl|at|count|limit|size|length|version|model|budget|scope|policy"
+    r"|i[sz]ers?|ority|ors?)\Z"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecretFinding:
+    """A secret that was replaced: the rule that found it and its 1-based line."""
+
+    rule: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Redacted:
+    """The text without its secrets, and what was found where."""
+
+    text: str
+    findings: tuple[SecretFinding, ...] = ()
+
+
+class _Span(NamedTuple):
+    start: int
+    end: int
+    rule: str
+
+
+_Search = Callable[[str], re.Match[str] | None]
+_Find = Callable[[str], Iterable[_Span]]
+
+
+class Redactor:
+    """Replaces secrets; one object serves any number of texts.
+
+    Args:
+        allow: secrets that may stay, or the lower-case hex SHA-256 of them.
+    """
+
+    __slots__ = ("_allow",)
+
+    def __init__(self, allow: frozenset[str] = frozenset()) -> None:
+        """Keep the allow-list."""
+        self._allow = allow
+
+    def redact(self, text: str) -> Redacted:
+        """Return ``text`` with every secret replaced, and the findings in order."""
+        spans: list[_Span] = []
+        for char, search, find in _DETECTORS:
+            if char in text and search(text):
+                spans += find(text)
+        if spans and self._allow:
+            spans = [span for span in spans if not self._allowed(text[span.start : span.end])]
+        if not spans:
+            return Redacted(text=text)
+        pieces: list[str] = []
+        findings: list[SecretFinding] = []
+        at, line = 0, 1
+        for start, end, rule in _merged(spans):
+            line += text.count("\n", at, start)
+            findings.append(SecretFinding(rule=rule, line=line))
+            newlines = text.count("\n", start, end)
+            line += newlines
+            pieces += (text[at:start], f"[redacted:{rule}]", "\n" * newlines)
+            at = end
+        pieces.append(text[at:])
+        return Redacted(text="".join(pieces), findings=tuple(findings))
+
+    def _allowed(self, secret: str) -> bool:
+        if secret in self._allow:
+            return True
+        return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest() in self._allow
+
+
+def _merged(spans: list[_Span]) -> Iterator[_Span]:
+    """Order the spans; where two overlap, the first rule covers both."""
+    spans.sort(key=_by_place)
+    current = spans[0]
+    for span in spans[1:]:
+        if span.start >= current.end:
+            yield current
+            current = span
+        elif span.end > current.end:
+            current = current._replace(end=span.end)
+    yield current
+
+
+def _by_place(span: _Span) -> tuple[int, int]:
+    return span.start, -span.end
+
+
+def _key_blocks(text: str) -> Iterator[_Span]:
+    """Find private-key blocks that hold key material, with or without their end line."""
+    at = 0
+    end_left = True
+    while match := _KEY_BLOCK.search(text, at):
+        start, at = match.span()
+        end = _KEY_BLOCK_END.search(text, at) if end_left else None
+        end_left = end is not None
+        following = _KEY_BLOCK.search(text, at)
+        if end is not None and (following is None or end.end() <= following.start()):
+            stop = end.end()
+        else:
+            stop = _unended_block(text, at)
+        if _KEY_MATERIAL.search(text, at, stop):
+            yield _Span(start, stop, "private-key")
+            at = stop
+
+
+def _unended_block(text: str, at: int) -> int:
+    """Return where the lines that look like key material stop."""
+    newline = text.find("\n", at)
+    if newline < 0:
+        return len(text)
+    at = newline + 1
+    while at < len(text) and (match := _KEY_LINE.match(text, at)):
+        at = match.end()
+    return at - 1 if text[at - 1] == "\n" else at
+
+
+def _provider_tokens(rules: tuple[SecretRule, ...], text: str) -> Iterator[_Span]:
+    for rule in rules:
+        for match in rule.pattern.finditer(text):
+            if rule.accepts(match.group(rule.group)):
+                yield _Span(*match.span(rule.group), rule.id)
+
+
+def _url_passwords(text: str) -> Iterator[_Span]:
+    for match in _URL_PASSWORD.finditer(text):
+        if not is_placeholder(match.group(1)):
+            yield _Span(*match.span(1), "url-password")
+
+
+def _authorizations(text: str) -> Iterator[_Span]:
+    for match in _AUTHORIZATION.finditer(text):
+        if _is_authorization(match.group(1), match.group(2)):
+            yield _Span(*match.span(2), "authorization-header")
+
+
+def _is_authorization(scheme: str, value: str) -> bool:
+    if scheme.lower() == "bearer":
+        return is_random(value)
+    try:
+        pair = base64.b64decode(value, validate=True).decode()
+    except (binascii.Error, ValueError):
+        return False
+    user, colon, password = pair.partition(":")
+    return bool(user and colon and password) and not is_placeholder(password)
+
+
+def _assigned(pattern: re.Pattern[str], text: str) -> Iterator[_Span]:
+    for match in pattern.finditer(text):
+        value = match.group(1).rstrip(".*:")
+        if _is_secret_name(text, match.start()) and is_random(value):
+            yield _Span(match.start(1), match.start(1) + len(value), "assigned-secret")
+
+
+def _is_secret_name(text: str, end: int) -> bool:
+    """Whether the words before a separator, on its line, name a secret."""
+    words = text[max(0, end - _NAME_CHARS) : end].rpartition("\n")[2]
+    lowered = words.lower()
+    if not any(word in lowered for word in _NAME_WORDS):
+        return False
+    name = _NAME.search(words)
+    return name is not None and not _ABOUT.search(name.group(1))
+
+
+# A character and a cheap search that a clean text fails, and what to do when it does not.
+_DETECTORS: tuple[tuple[str, _Search, _Find], ...] = (
+    *(
+        (family.char, family.sentinel.search, partial(_provider_tokens, family.rules))
+        for family in FAMILIES
+    ),
+    ("P", re.compile("P(?:RIVATE KEY|rivate-Lines: )").search, _key_blocks),
+    ("@", _URL_PASSWORD.search, _url_passwords),
+    ("B", re.compile(r"B(?:earer|EARER|asic|ASIC)[ \t]+(?=\S{8})").search, _authorizations),
+    ("b", re.compile(r"b(?:earer|asic)[ \t]+(?=\S{8})").search, _authorizations),
+    (":", _COLON_VALUE.search, partial(_assigned, _COLON_VALUE)),
+    ("=", _EQUALS_VALUE.search, partial(_assigned, _EQUALS_VALUE)),
+)

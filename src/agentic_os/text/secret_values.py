@@ -1,0 +1,96 @@
+"""Is this value a secret? Pure judgements on one value, precision before recall."""
+
+import math
+import re
+from collections import Counter
+
+MIN_SECRET_CHARS = 8
+_MIN_CHANGES = 3  # changes between letters and digits that words and versions do not reach
+_LONG_RUN_CHARS = 16
+_LEAST_CAPITALS = 0.3
+_MIN_BITS_PER_CHAR = 2.8
+_MIN_DISTINCT_CHARS = 6
+_SYMBOLS = frozenset("!@#$%^&*?~+")
+
+_PLACEHOLDER = re.compile(
+    r"\$[{(\w]|\{\{|%\w+%|[<>]|\*\*\*|\.\.\.|…|x{4}|example|sample|change[-_ ]?me"
+    r"|placeholder|redacted|dummy|your[-_ ]|my[-_]?(?:secret|token|key|pass)|insert|replace"
+    r"|1234567890|abcdefgh|process\.env|os\.environ|getenv|secrets\.|vault:|op://|env:",
+    re.IGNORECASE,
+)
+_WEAK_PASSWORD = re.compile(
+    r"(?:password|passwd|pass|pwd|secret|token|user|username|key|none|null|true|false|xxx+)\d{0,3}\Z",
+    re.IGNORECASE,
+)
+_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
+_ENVIRONMENT_NAME = re.compile(r"\$?[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\Z")
+_PATH = re.compile(
+    r"(?:~|\.{1,2})?/[^\s/]+(?:/[^\s/]+)+\Z|(?:~|\.{1,2})/|[A-Za-z]:\\|\w[\w./-]*\.\w{1,5}\Z"
+)
+_DIGEST_PREFIX = re.compile(
+    r"(?:sha(?:1|224|256|384|512)|md5|blake2[bs]|blake3)[:=-]", re.IGNORECASE
+)
+_RUN = re.compile(r"[A-Za-z0-9]+")
+_CHANGE = re.compile(r"[A-Za-z](?=[0-9])|[0-9](?=[A-Za-z])")
+# Words with a number after them, versions, and camel case of whole words.
+_PLAIN_PART = re.compile(
+    r"[a-z]*\d{0,8}\Z|[A-Z]+\d{0,4}\Z|v?\d+(?:(?:alpha|beta|rc)\d*|[a-z])?\Z"
+    r"|(?:[A-Z]?[a-z]{3,}+\d?)++\d{0,3}\Z"
+)
+
+
+def is_placeholder(value: str) -> bool:
+    """Whether a value only stands for a secret: a template, an example, one character."""
+    return (
+        len(set(value)) <= 2  # noqa: PLR2004 - "xx", "----", "0000"
+        or _PLACEHOLDER.search(value) is not None
+        or _WEAK_PASSWORD.match(value) is not None
+        or _ENVIRONMENT_NAME.match(value) is not None
+    )
+
+
+def is_random(value: str) -> bool:
+    """Whether a value given to a secret's name looks generated rather than written.
+
+    Words, versions, paths, addresses, UUIDs, tagged digests and placeholders do not.
+    A value needs eight characters, entropy, letters and digits, and either many changes
+    between the two, or one long mixed run, or a symbol among them; or, without a digit,
+    sixteen letters of which many are capitals.
+    """
+    if len(value) < MIN_SECRET_CHARS or is_placeholder(value) or _is_reference(value):
+        return False
+    if len(set(value)) < _MIN_DISTINCT_CHARS or entropy_bits(value) < _MIN_BITS_PER_CHAR:
+        return False
+    runs = _RUN.findall(value)
+    long = max(map(len, runs), default=0) >= _LONG_RUN_CHARS
+    if not any(map(str.isdigit, value)):
+        return long and _is_mixed_case(value)
+    if not any(map(str.isalpha, value)):
+        return False
+    if not _SYMBOLS.isdisjoint(value.rstrip("!?")):
+        return True
+    return not all(map(_PLAIN_PART.match, runs)) and (
+        long or len(_CHANGE.findall(value)) >= _MIN_CHANGES
+    )
+
+
+def _is_reference(value: str) -> bool:
+    """Whether a value names something: an address, a UUID, a path, a tagged digest."""
+    return (
+        "://" in value
+        or _UUID.match(value) is not None
+        or _PATH.match(value) is not None
+        or _DIGEST_PREFIX.match(value) is not None
+    )
+
+
+def _is_mixed_case(value: str) -> bool:
+    """Whether capitals are as common as in random letters, not as in camel case."""
+    capitals = sum(map(str.isupper, value))
+    return _LEAST_CAPITALS <= capitals / len(value) <= 1 - _LEAST_CAPITALS
+
+
+def entropy_bits(value: str) -> float:
+    """Return the Shannon entropy of the characters of ``value``, in bits a character."""
+    total = len(value)
+    return -sum(n / total * math.log2(n / total) for n in Counter(value).values())
