@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from sys import maxsize
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from agentic_os.aios.faults import (
@@ -29,10 +29,12 @@ from agentic_os.aios.faults import (
     fault,
 )
 from agentic_os.aios.front_matter import FRONT_MATTER_BYTES, FrontMatter, read_front_matter
-from agentic_os.aios.layer import Stamp
 from agentic_os.aios.ledger import Charges
 from agentic_os.aios.reader import FolderReader, SourceRead
 from agentic_os.text.budget import cut_utf16, utf16_length
+
+if TYPE_CHECKING:
+    from agentic_os.aios.layer import Stamp
 
 PROJECTS: Final = "projects"
 README: Final = "README.md"

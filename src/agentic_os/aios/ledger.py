@@ -185,11 +185,17 @@ class Allocation:
     room: Amount
 
 
-def allocate(demands: Sequence[tuple[str, Amount]], room: Amount) -> Allocation:
-    """Admit scopes whose remaining demand fits (module docstring, third rule)."""
+def allocate(demands: Sequence[tuple[str, Amount]], room: Amount, *, scopes: int) -> Allocation:
+    """Admit scopes whose remaining demand fits (module docstring, third rule).
+
+    Args:
+        demands: the scopes that are still in question, in declared order.
+        room: what remains for all of them.
+        scopes: how many scopes share the room, those that failed already included.
+    """
     if not demands:
         return Allocation(admitted=frozenset(), room=room)
-    share = protected_share(room, len(demands))
+    share = protected_share(room, scopes)
     reserved = {scope: demand.least(share) for scope, demand in demands}
     pool = room
     for amount in reserved.values():
