@@ -16,23 +16,26 @@ _SUSPECT = re.compile(
     "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0"
     "\ufff0-\ufffb\ufffe\uffff\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-_FENCE_RUN = re.compile(r"`{3,}")
 _JOINER = "\u200d"
 _SELECTORS = frozenset(map(chr, range(0xFE00, 0xFE10)))
 _MIN_FENCE_CHARS = 3
 
-# Blocks whose characters take a variation selector or a joiner in ordinary writing:
-# symbols and arrows, dingbats, pictographs, keycap bases, CJK ideographs.
-_PICTURES = re.compile(
-    "[#*0-9\xa9\xae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u23ff\u2460-\u24ff\u25a0-\u27bf"
-    "\u2900-\u297f\u2b00-\u2bff\u3030\u303d\u3297\u3299\u20e3\U0001f000-\U0001faff]"
-)
-_BASES_OF_SELECTOR = re.compile(
-    "[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff\u2200-\u22ff\u1820-\u18aa]"
-)
-# Scripts in which ZERO WIDTH (NON-)JOINER is spelling, not disguise: Arabic, Syriac,
-# the Indic scripts, Sinhala, Tibetan, Myanmar, Khmer, Mongolian.
-_JOINING_SCRIPTS = re.compile("[\u0600-\u08ff\u0900-\u0dff\u0f00-\u109f\u1780-\u18af]")
+# Blocks whose characters take a variation selector or a joiner in ordinary writing, as
+# first and last code points: keycap bases, symbols, arrows, dingbats, pictographs.
+_PICTURES = (
+    (0x23, 0x23), (0x2A, 0x2A), (0x30, 0x39), (0xA9, 0xA9), (0xAE, 0xAE), (0x203C, 0x203C),
+    (0x2049, 0x2049), (0x20E3, 0x20E3), (0x2122, 0x2122), (0x2139, 0x2139), (0x2190, 0x21FF),
+    (0x2300, 0x23FF), (0x2460, 0x24FF), (0x25A0, 0x27BF), (0x2900, 0x297F), (0x2B00, 0x2BFF),
+    (0x3030, 0x3030), (0x303D, 0x303D), (0x3297, 0x3297), (0x3299, 0x3299), (0x1F000, 0x1FAFF),
+)  # fmt: skip
+# Mathematics, Mongolian and CJK ideographs, which have standardised variants.
+_VARIANT_BASES = (
+    (0x1820, 0x18AA), (0x2200, 0x22FF), (0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF),
+    (0x20000, 0x3FFFF),
+)  # fmt: skip
+# Scripts in which ZERO WIDTH (NON-)JOINER is spelling, not disguise: Arabic, Syriac, the
+# Indic scripts, Sinhala, Tibetan, Myanmar, Khmer, Mongolian.
+_JOINING_SCRIPTS = ((0x600, 0x8FF), (0x900, 0xDFF), (0xF00, 0x109F), (0x1780, 0x18AF))
 
 
 def visible(text: str, *, keep_newlines: bool = True) -> str:
@@ -69,7 +72,7 @@ def fence(text: str, info: str = "") -> str:
     visible first.
     """
     body = visible(text)
-    longest = max((len(run) for run in _FENCE_RUN.findall(body)), default=0)
+    longest = max((len(run) for run in re.findall("`{3,}", body)), default=0)
     marks = "`" * max(_MIN_FENCE_CHARS, longest + 1)
     label = re.sub(r"[^\w.+-]", "", info)
     end = "" if body.endswith("\n") or not body else "\n"
@@ -86,12 +89,12 @@ def _spell(match: re.Match[str]) -> str:
         base = text[at - 2] if before in _SELECTORS and at > 1 else before
         if _is(_PICTURES, base) and _is(_PICTURES, after):
             return char
-    if char in _SELECTORS and (_is(_PICTURES, before) or _is(_BASES_OF_SELECTOR, before)):
+    if char in _SELECTORS and (_is(_PICTURES, before) or _is(_VARIANT_BASES, before)):
         return char
     if char in "\u200c\u200d" and _is(_JOINING_SCRIPTS, before):
         return char
     return f"<U+{ord(char):04X}>"
 
 
-def _is(characters: re.Pattern[str], char: str) -> bool:
-    return bool(char) and characters.match(char) is not None
+def _is(blocks: tuple[tuple[int, int], ...], char: str) -> bool:
+    return bool(char) and any(first <= ord(char) <= last for first, last in blocks)

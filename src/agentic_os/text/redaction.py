@@ -22,21 +22,19 @@ from typing import NamedTuple
 from agentic_os.text.secret_rules import FAMILIES, SecretRule
 from agentic_os.text.secret_values import is_placeholder, is_random
 
-_KEY_BLOCK = re.compile(
+_KEY_BLOCK = (
     r"-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----"
     r"|---- BEGIN SSH2 (?:ENCRYPTED )?PRIVATE KEY ----|Private-Lines: \d+"
 )
-_KEY_BLOCK_END = re.compile(
+_KEY_BLOCK_END = (
     r"-----END (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----"
     r"|---- END SSH2 (?:ENCRYPTED )?PRIVATE KEY ----|Private-MAC: \S+"
 )
-_KEY_MATERIAL = re.compile(r"[A-Za-z0-9+/=]{16}")
-_KEY_LINE = re.compile(r"[ \t>]*(?:[A-Za-z0-9+/=]+|[\w-]+: [^\n]*)?[ \t]*(?:\n|\Z)")
+_KEY_MATERIAL = r"[A-Za-z0-9+/=]{16}"
+_KEY_LINE = r"[ \t>]*(?:[A-Za-z0-9+/=]+|[\w-]+: [^\n]*)?[ \t]*(?:\n|\Z)"
 _URL_PASSWORD = re.compile(r"://[^\s/:@\"'<>`]{0,128}:([^\s/@\"'<>`]{1,256})@")
 
-_AUTHORIZATION = re.compile(
-    r"(?<![A-Za-z])(bearer|basic)[ \t]+([\w.~+/-]{8,}={0,2})", re.IGNORECASE
-)
+_AUTHORIZATION = r"(?i)(?<![A-Za-z])(bearer|basic)[ \t]+([\w.~+/-]{8,}={0,2})"
 # The separator and a value of eight characters with a digit; then the name before it.
 _VALUE = (
     r"[>=]?+[ \t\"'`*]{0,6}+(?=[^\s\"'`,;<>(){}\[\]|&]{8})(?=[^\s\"'`]{0,256}?(?:\d|[a-z][A-Z]))"
@@ -46,14 +44,13 @@ _COLON_VALUE = re.compile(":" + _VALUE)
 _EQUALS_VALUE = re.compile("=" + _VALUE)
 _NAME_CHARS = 80
 _NAME_WORDS = ("passw", "passphrase", "pwd", "secret", "token", "key", "credential", "auth")
-_NAME = re.compile(
-    r"(?:passw(?:or)?d|passphrase|pwd|secret|token|credential|auth(?:orization)?"
+_NAME = (
+    r"(?i)(?:passw(?:or)?d|passphrase|pwd|secret|token|credential|auth(?:orization)?"
     r"|(?:api|access|private|encryption|signing|master|account|auth)[_\- ]?key)"
-    r"([\w.-]{0,40})[\"'`*\]]{0,4}[ \t]{0,8}\Z",
-    re.IGNORECASE,
+    r"([\w.-]{0,40})[\"'`*\]]{0,4}[ \t]{0,8}\Z"
 )
 # A name that goes on like this names something about a secret, not the secret.
-_ABOUT = re.compile(
+_ABOUT = (
     r"(?:\A|[_.-]|(?=[A-Z]))(?i:hash|sha\d*|digest|checksum|fingerprint|ids?|name|path|file|dir|ur[li]"
     r"|type|kind|env|expir\w*|ttl|at|count|limit|size|length|version|model|budget|scope|policy"
     r"|i[sz]ers?|ority|ors?)\Z"
@@ -147,36 +144,42 @@ def _by_place(span: _Span) -> tuple[int, int]:
 
 def _key_blocks(text: str) -> Iterator[_Span]:
     """Find private-key blocks that hold key material, with or without their end line."""
+    begins, ends = re.compile(_KEY_BLOCK), re.compile(_KEY_BLOCK_END)
+    material = re.compile(_KEY_MATERIAL)
     at = 0
-    end_left = True
-    while match := _KEY_BLOCK.search(text, at):
+    match = begins.search(text)
+    end = ends.search(text)
+    while match:
         start, at = match.span()
-        end = _KEY_BLOCK_END.search(text, at) if end_left else None
-        end_left = end is not None
-        following = _KEY_BLOCK.search(text, at)
-        if end is not None and (following is None or end.end() <= following.start()):
+        following = begins.search(text, at)
+        if end and end.start() < at:
+            end = ends.search(text, at)
+        if end and (following is None or end.end() <= following.start()):
             stop = end.end()
         else:
             stop = _unended_block(text, at)
-        if _KEY_MATERIAL.search(text, at, stop):
+        if material.search(text, at, stop):
             yield _Span(start, stop, "private-key")
-            at = stop
+            if following and following.start() < stop:
+                following = begins.search(text, stop)
+        match = following
 
 
 def _unended_block(text: str, at: int) -> int:
     """Return where the lines that look like key material stop."""
+    line = re.compile(_KEY_LINE)
     newline = text.find("\n", at)
     if newline < 0:
         return len(text)
     at = newline + 1
-    while at < len(text) and (match := _KEY_LINE.match(text, at)):
+    while at < len(text) and (match := line.match(text, at)):
         at = match.end()
     return at - 1 if text[at - 1] == "\n" else at
 
 
 def _provider_tokens(rules: tuple[SecretRule, ...], text: str) -> Iterator[_Span]:
     for rule in rules:
-        for match in rule.pattern.finditer(text):
+        for match in re.finditer(rule.pattern, text):
             if rule.accepts(match.group(rule.group)):
                 yield _Span(*match.span(rule.group), rule.id)
 
@@ -188,7 +191,7 @@ def _url_passwords(text: str) -> Iterator[_Span]:
 
 
 def _authorizations(text: str) -> Iterator[_Span]:
-    for match in _AUTHORIZATION.finditer(text):
+    for match in re.finditer(_AUTHORIZATION, text):
         if _is_authorization(match.group(1), match.group(2)):
             yield _Span(*match.span(2), "authorization-header")
 
@@ -217,8 +220,8 @@ def _is_secret_name(text: str, end: int) -> bool:
     lowered = words.lower()
     if not any(word in lowered for word in _NAME_WORDS):
         return False
-    name = _NAME.search(words)
-    return name is not None and not _ABOUT.search(name.group(1))
+    name = re.search(_NAME, words)
+    return name is not None and not re.search(_ABOUT, name.group(1))
 
 
 # A character and a cheap search that a clean text fails, and what to do when it does not.

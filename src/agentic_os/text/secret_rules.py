@@ -15,10 +15,13 @@ from agentic_os.text.secret_values import is_placeholder, is_random
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecretRule:
-    """One kind of token: its id, its pattern, the group that is secret, and a last check."""
+    """One kind of token: its id, its pattern, the group that is secret, and a last check.
+
+    The pattern stays text, because most runs never need it; ``re`` keeps what it compiled.
+    """
 
     id: str
-    pattern: re.Pattern[str]
+    pattern: str
     group: int = 0
     accepts: Callable[[str], bool]
 
@@ -39,7 +42,7 @@ def _written(value: str) -> bool:
 def _rule(
     identity: str, pattern: str, *, group: int = 0, accepts: Callable[[str], bool] = _written
 ) -> SecretRule:
-    return SecretRule(id=identity, pattern=re.compile(pattern), group=group, accepts=accepts)
+    return SecretRule(id=identity, pattern=pattern, group=group, accepts=accepts)
 
 
 def _random_tail(value: str) -> bool:

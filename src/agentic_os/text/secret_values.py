@@ -12,28 +12,24 @@ _MIN_BITS_PER_CHAR = 2.8
 _MIN_DISTINCT_CHARS = 6
 _SYMBOLS = frozenset("!@#$%^&*?~+")
 
-_PLACEHOLDER = re.compile(
-    r"\$[{(\w]|\{\{|%\w+%|[<>]|\*\*\*|\.\.\.|…|x{4}|example|sample|change[-_ ]?me"
+# Patterns stay text: most runs never need them, and ``re`` keeps what it compiled.
+_PLACEHOLDER = (
+    r"(?i)\$[{(\w]|\{\{|%\w+%|[<>]|\*\*\*|\.\.\.|…|x{4}|example|sample|change[-_ ]?me"
     r"|placeholder|redacted|dummy|your[-_ ]|my[-_]?(?:secret|token|key|pass)|insert|replace"
-    r"|1234567890|abcdefgh|process\.env|os\.environ|getenv|secrets\.|vault:|op://|env:",
-    re.IGNORECASE,
+    r"|1234567890|abcdefgh|process\.env|os\.environ|getenv|secrets\.|vault:|op://|env:"
 )
-_WEAK_PASSWORD = re.compile(
-    r"(?:password|passwd|pass|pwd|secret|token|user|username|key|none|null|true|false|xxx+)\d{0,3}\Z",
-    re.IGNORECASE,
+_WEAK_VALUE = (
+    r"(?i)(?:password|passwd|pass|pwd|secret|token|user|username|key|none|null|true|false|xxx+)"
+    r"\d{0,3}\Z"
 )
-_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
-_ENVIRONMENT_NAME = re.compile(r"\$?[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\Z")
-_PATH = re.compile(
-    r"(?:~|\.{1,2})?/[^\s/]+(?:/[^\s/]+)+\Z|(?:~|\.{1,2})/|[A-Za-z]:\\|\w[\w./-]*\.\w{1,5}\Z"
-)
-_DIGEST_PREFIX = re.compile(
-    r"(?:sha(?:1|224|256|384|512)|md5|blake2[bs]|blake3)[:=-]", re.IGNORECASE
-)
-_RUN = re.compile(r"[A-Za-z0-9]+")
-_CHANGE = re.compile(r"[A-Za-z](?=[0-9])|[0-9](?=[A-Za-z])")
+_UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z"
+_ENVIRONMENT_NAME = r"\$?[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\Z"
+_PATH = r"(?:~|\.{1,2})?/[^\s/]+(?:/[^\s/]+)+\Z|(?:~|\.{1,2})/|[A-Za-z]:\\|\w[\w./-]*\.\w{1,5}\Z"
+_DIGEST_PREFIX = r"(?i)(?:sha(?:1|224|256|384|512)|md5|blake2[bs]|blake3)[:=-]"
+_RUN = r"[A-Za-z0-9]+"
+_CHANGE = r"[A-Za-z](?=[0-9])|[0-9](?=[A-Za-z])"
 # Words with a number after them, versions, and camel case of whole words.
-_PLAIN_PART = re.compile(
+_PLAIN_PART = (
     r"[a-z]*\d{0,8}\Z|[A-Z]+\d{0,4}\Z|v?\d+(?:(?:alpha|beta|rc)\d*|[a-z])?\Z"
     r"|(?:[A-Z]?[a-z]{3,}+\d?)++\d{0,3}\Z"
 )
@@ -43,9 +39,9 @@ def is_placeholder(value: str) -> bool:
     """Whether a value only stands for a secret: a template, an example, one character."""
     return (
         len(set(value)) <= 2  # noqa: PLR2004 - "xx", "----", "0000"
-        or _PLACEHOLDER.search(value) is not None
-        or _WEAK_PASSWORD.match(value) is not None
-        or _ENVIRONMENT_NAME.match(value) is not None
+        or re.search(_PLACEHOLDER, value) is not None
+        or re.match(_WEAK_VALUE, value) is not None
+        or re.match(_ENVIRONMENT_NAME, value) is not None
     )
 
 
@@ -61,7 +57,7 @@ def is_random(value: str) -> bool:
         return False
     if len(set(value)) < _MIN_DISTINCT_CHARS or entropy_bits(value) < _MIN_BITS_PER_CHAR:
         return False
-    runs = _RUN.findall(value)
+    runs = re.findall(_RUN, value)
     long = max(map(len, runs), default=0) >= _LONG_RUN_CHARS
     if not any(map(str.isdigit, value)):
         return long and _is_mixed_case(value)
@@ -69,8 +65,8 @@ def is_random(value: str) -> bool:
         return False
     if not _SYMBOLS.isdisjoint(value.rstrip("!?")):
         return True
-    return not all(map(_PLAIN_PART.match, runs)) and (
-        long or len(_CHANGE.findall(value)) >= _MIN_CHANGES
+    return not all(re.match(_PLAIN_PART, run) for run in runs) and (
+        long or len(re.findall(_CHANGE, value)) >= _MIN_CHANGES
     )
 
 
@@ -78,9 +74,9 @@ def _is_reference(value: str) -> bool:
     """Whether a value names something: an address, a UUID, a path, a tagged digest."""
     return (
         "://" in value
-        or _UUID.match(value) is not None
-        or _PATH.match(value) is not None
-        or _DIGEST_PREFIX.match(value) is not None
+        or re.match(_UUID, value) is not None
+        or re.match(_PATH, value) is not None
+        or re.match(_DIGEST_PREFIX, value) is not None
     )
 
 
