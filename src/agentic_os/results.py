@@ -155,8 +155,6 @@ class AggregateData:
     files_removed: int
     redactions: int
     equal_groups: int
-    cross_links: int
-    differences: int
     generation: int
     store_bytes: int
     markdown: str | None = None

@@ -1,0 +1,63 @@
+# Two commands do all the set-up: `make demo` and `make test`. Both need Python >= 3.11, git and make.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+PYTEST := $(BIN)/python -m pytest
+WORKERS ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-services lint fmt types imports bench conformance mutation docs clean
+
+help: ## List the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "Python 3.11 or newer is needed; set PYTHON=/path/to/python3.11" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml | $(BIN)/python
+	$(PIP) install --editable .
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml | $(BIN)/python
+	$(PIP) install --editable '.[dev]'
+	@touch $@ $(VENV)/.installed
+
+demo: $(VENV)/.installed ## Run the main job on the example fleet
+	@sh examples/demo.sh $(BIN)/agentic-os
+
+test: $(VENV)/.dev ## Run the test suite (pip only)
+	$(PYTEST) -n $(WORKERS) --cov --cov-report=term --cov-fail-under=95
+
+test-services: $(VENV)/.dev ## Run the tests that need apt, npm, torch or a server
+	$(PYTEST) -m services tests
+
+lint: $(VENV)/.dev types imports ## Check style, types and the direction of imports
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev ## Check the types
+	$(BIN)/mypy
+
+imports: $(VENV)/.dev ## Check the walls between the rooms
+	$(BIN)/lint-imports
+
+fmt: $(VENV)/.dev ## Format the code
+	$(BIN)/ruff check --fix-only .
+	$(BIN)/ruff format .
+
+docs: $(VENV)/.dev ## Write the generated reference pages anew
+	$(BIN)/python docs/generate.py
+
+bench: $(VENV)/.dev ## Measure; results are in docs/explanation/performance.md
+	$(BIN)/python benchmarks/fleet.py
+
+mutation: $(VENV)/.dev ## Mutation testing of the parsers and the containment guard (long)
+	$(PIP) install 'mutmut>=3.3'
+	$(BIN)/mutmut run
+
+clean: ## Delete what the targets above made
+	rm -rf $(VENV) .demo dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*

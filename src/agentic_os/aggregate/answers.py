@@ -1,0 +1,125 @@
+"""One service function for each question about the unions.
+
+The command line, the MCP server and any page call these and render what they return; none of
+them asks the store itself.
+"""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from agentic_os.aggregate.space import space_bytes
+from agentic_os.aggregate.union import (
+    capabilities_union,
+    equal_groups,
+    memory_differences,
+    memory_union,
+    missing_facts,
+    vault_union,
+)
+from agentic_os.aggregate.workspace import Fleetwide, Workspace
+from agentic_os.results import (
+    AggregateData,
+    Answer,
+    CapabilitiesData,
+    Diagnostic,
+    DifferencesData,
+    MemoryData,
+    ScanData,
+    VaultData,
+)
+
+T = TypeVar("T")
+
+
+def scan_fleet(found: Fleetwide) -> Answer[ScanData]:
+    """The projects below the roots, each with its descriptor's diagnostics."""
+    return Answer(data=found.fleet.view, warnings=found.fleet.diagnostics)
+
+
+def aggregate_fleet(workspace: Workspace) -> Answer[AggregateData]:
+    """What the store holds and what opening the workspace took in."""
+    store = workspace.store
+    refreshed = workspace.refreshed
+    count = {
+        name: int(store.connection.execute(query).fetchone()[0]) for name, query in _COUNTS.items()
+    }
+    return _answer(
+        workspace,
+        AggregateData(
+            projects=count["projects"],
+            facts=count["facts"],
+            notes=count["notes"],
+            capabilities=count["capabilities"],
+            files=count["files"],
+            files_read=refreshed.files_read if refreshed else 0,
+            files_removed=refreshed.files_removed if refreshed else 0,
+            redactions=count["redactions"],
+            equal_groups=len(equal_groups(store)),
+            generation=store.generation,
+            store_bytes=space_bytes(store.space),
+        ),
+        None,
+    )
+
+
+def memory(workspace: Workspace, projects: Sequence[str] = ()) -> Answer[MemoryData]:
+    """The union of memory, whole or of the named projects."""
+    scope = workspace.project_ids(projects)
+    data = memory_union(workspace.store, workspace.fleet, scope)
+    missing = missing_facts(workspace.store, scope)
+    warnings = tuple(
+        Diagnostic(
+            code=item.code,
+            severity=item.severity,
+            message=item.message,
+            hint=item.hint,
+            path=f"{project}:{item.path}",
+            line=item.line,
+        )
+        for project, items in missing.items()
+        for item in items
+    )
+    return _answer(workspace, data, scope, warnings)
+
+
+def differences(workspace: Workspace, projects: Sequence[str] = ()) -> Answer[DifferencesData]:
+    """Keys that projects state with different values."""
+    scope = workspace.project_ids(projects)
+    return _answer(workspace, memory_differences(workspace.store, scope), scope)
+
+
+def vault(workspace: Workspace, projects: Sequence[str] = ()) -> Answer[VaultData]:
+    """The vault notes of all projects that have a vault."""
+    scope = workspace.project_ids(projects)
+    return _answer(workspace, vault_union(workspace.store, scope), scope)
+
+
+def capabilities(workspace: Workspace, projects: Sequence[str] = ()) -> Answer[CapabilitiesData]:
+    """The inverted inventory of skills, servers and hooks, opted-out projects included."""
+    scope = workspace.project_ids(projects)
+    return _answer(workspace, capabilities_union(workspace.store, scope), scope)
+
+
+_COUNTS = {
+    "projects": "SELECT count(*) FROM project",
+    "facts": "SELECT count(*) FROM document WHERE kind='memory'",
+    "notes": "SELECT count(*) FROM file WHERE role='note'",
+    "capabilities": "SELECT count(DISTINCT section || char(0) || name) FROM capability",
+    "files": "SELECT count(*) FROM file",
+    "redactions": "SELECT count(*) FROM redaction",
+}
+
+
+def _answer(
+    workspace: Workspace,
+    data: T,
+    scope: frozenset[str] | None,
+    warnings: tuple[Diagnostic, ...] = (),
+) -> Answer[T]:
+    unread = workspace.unread(None if scope is None else set(scope))
+    return Answer(
+        data=data,
+        omissions=unread.omissions,
+        warnings=(*workspace.warnings, *warnings),
+        incomplete=bool(unread.omissions) or workspace.asked_in_vain(scope),
+    )

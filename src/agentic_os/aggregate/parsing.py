@@ -1,0 +1,67 @@
+"""Bytes of one file to what the store holds: decode, redact, parse. Pure."""
+
+from pathlib import PurePosixPath
+from typing import assert_never
+
+from agentic_os.aggregate.capabilities import parse_capabilities, parse_invocations
+from agentic_os.aggregate.documents import ParsedFile, Redaction, Role
+from agentic_os.aggregate.memory import parse_fact, parse_index
+from agentic_os.aggregate.vault import parse_note
+from agentic_os.results import Diagnostic
+from agentic_os.text.decoding import decode
+from agentic_os.text.redaction import Redactor
+
+
+def parse_file(role: Role, path: str, data: bytes, redactor: Redactor) -> ParsedFile:
+    """Read one file of a project.
+
+    The documents cover every line that is not blank, and none of them holds a secret that the
+    redactor knows.
+    """
+    decoded = decode(data)
+    redacted = redactor.redact(decoded.text)
+    parsed = _parse(role, path, redacted.text)
+    if not redacted.findings and not decoded.replaced:
+        return parsed
+    diagnostics = parsed.diagnostics
+    if decoded.replaced:
+        diagnostics = (*diagnostics, _not_utf8(path))
+    return ParsedFile(
+        documents=parsed.documents,
+        index_links=parsed.index_links,
+        capabilities=parsed.capabilities,
+        redactions=tuple(
+            Redaction(rule=finding.rule, line=finding.line) for finding in redacted.findings
+        ),
+        diagnostics=diagnostics,
+    )
+
+
+def _parse(role: Role, path: str, text: str) -> ParsedFile:
+    match role:
+        case Role.FACT:
+            return parse_fact(text, path=path, stem=_stem(path))
+        case Role.INDEX:
+            return parse_index(text)
+        case Role.NOTE:
+            return parse_note(text, path=path, stem=_stem(path))
+        case Role.CAPABILITIES:
+            return parse_capabilities(text, path=path)
+        case Role.INVOCATIONS:
+            return parse_invocations(text, path=path)
+        case _:
+            assert_never(role)
+
+
+def _stem(path: str) -> str:
+    return PurePosixPath(path).stem
+
+
+def _not_utf8(path: str) -> Diagnostic:
+    return Diagnostic(
+        code="TEXT_NOT_UTF8",
+        severity="warning",
+        message="some bytes are not UTF-8; they were replaced",
+        hint="Save the file as UTF-8.",
+        path=path,
+    )

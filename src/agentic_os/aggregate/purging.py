@@ -1,0 +1,46 @@
+"""Deleting derived state on request."""
+
+from collections.abc import Sequence
+
+from agentic_os.aggregate.space import LOCK_NAME, all_spaces, delete_space, space_for
+from agentic_os.aggregate.workspace import Person
+from agentic_os.errors import StoreLockedError
+from agentic_os.files.places import places_from
+from agentic_os.files.publishing import ExclusiveLock
+from agentic_os.results import Answer, PurgeData
+from agentic_os.settings import effective_roots, load_settings
+
+
+def purge_spaces(
+    person: Person, command_line_roots: Sequence[str], *, everything: bool
+) -> Answer[PurgeData]:
+    """Delete the space of the given roots, or every space.
+
+    Raises:
+        StoreLockedError: another process is writing it; nothing is deleted.
+    """
+    places = places_from(person.environ)
+    if everything:
+        spaces = list(all_spaces(places.cache))
+    else:
+        settings = load_settings(places, home=person.home)
+        roots = effective_roots(
+            settings, command_line_roots, current=person.current, home=person.home
+        )
+        own = space_for(
+            places.cache,
+            [root.path for root in roots] + [item.path for item in settings.projects],
+        )
+        spaces = [own] if own.folder.is_dir() else []
+    freed = 0
+    for space in spaces:
+        lock = ExclusiveLock(space.folder / LOCK_NAME)
+        if not lock.try_acquire():
+            raise StoreLockedError(
+                "another process is writing the store", hint="Wait for it to end, or try again."
+            )
+        try:
+            freed += delete_space(space)
+        finally:
+            lock.release()
+    return Answer(data=PurgeData(spaces=tuple(space.folder.name for space in spaces), bytes=freed))

@@ -1,0 +1,430 @@
+"""Bring the store up to date: read what changed, forget what is gone.
+
+An unchanged fleet is listed and compared, not read, and writes nothing. Freshness follows
+design section 4: a file is unchanged when its size, times and inode are, unless one of its
+times lies within two seconds of its last reading; then it is read and hashed again, since a
+write within the clock's grain would not show.
+
+Everything one run changes goes into one transaction.
+"""
+
+import sqlite3
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+
+import msgspec
+
+from agentic_os.aggregate.documents import ParsedFile, Role
+from agentic_os.aggregate.parsing import parse_file
+from agentic_os.aggregate.store import Store, transaction
+from agentic_os.aggregate.sweep import LIMIT_BYTES, Candidate, Unread, sweep, unread
+from agentic_os.errors import FilesError
+from agentic_os.files.reading import Folder
+from agentic_os.registry import Fleet, Project, encode_known
+from agentic_os.results import Diagnostic
+from agentic_os.text.redaction import Redactor
+
+RACY_NS = 2_000_000_000
+"""A file whose times lie this close to its last reading is hashed again (design section 4)."""
+_BATCH_ROWS = 2_000
+
+Progress = Callable[[int, int], None]
+"""Called with the number of projects done and the number of all."""
+
+
+def silent(_done: int, _total: int) -> None:
+    """Progress that nobody watches."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refreshed:
+    """What one run did."""
+
+    files_read: int
+    files_removed: int
+    changed: bool
+
+
+@dataclass(slots=True)
+class _Known:
+    """One row of ``file``."""
+
+    pk: int
+    role: str
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    inode: int
+    sha256: str
+    read_at_ns: int
+
+    def same_times(self, candidate: Candidate) -> bool:
+        seen = candidate.fingerprint
+        if (self.size, self.mtime_ns, self.ctime_ns, self.inode) != (
+            seen.size,
+            seen.mtime_ns,
+            seen.ctime_ns,
+            seen.inode,
+        ):
+            return False
+        return self.read_at_ns - max(seen.mtime_ns, seen.ctime_ns) > RACY_NS
+
+
+def refresh(
+    store: Store,
+    fleet: Fleet,
+    redactor: Redactor,
+    *,
+    progress: Progress = silent,
+) -> Refreshed:
+    """Make the store hold what the fleet's projects say now.
+
+    Args:
+        store: a store opened by ``writing``.
+        fleet: the projects found now; projects it lacks are forgotten.
+        redactor: takes secrets out before anything is stored.
+        progress: told after each project.
+    """
+    run = _Run(store.connection, redactor)
+    with ExitStack() as stack:
+        run.begin = lambda: stack.enter_context(transaction(store.connection))
+        run.descriptors(fleet)
+        run.projects(fleet)
+        for done, project in enumerate(fleet.projects, 1):
+            run.project(project)
+            progress(done, len(fleet.projects))
+        run.finish()
+    if run.started:
+        # Keep the log small; a reader that holds the old state only delays this.
+        store.connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+    return Refreshed(
+        files_read=run.files_read, files_removed=run.files_removed, changed=run.changed
+    )
+
+
+@dataclass(slots=True)
+class _Run:
+    connection: sqlite3.Connection
+    redactor: Redactor
+    begin: Callable[[], None] = lambda: None
+    started: bool = False
+    changed: bool = False
+    files_read: int = 0
+    files_removed: int = 0
+    pks: dict[str, int] = field(default_factory=dict)
+    known: dict[int, dict[str, _Known]] = field(default_factory=dict)
+    unread: dict[int, set[tuple[str, str, str]]] = field(default_factory=dict)
+    next_file: int = 1
+    next_document: int = 1
+    files: list[tuple[object, ...]] = field(default_factory=list)
+    documents: list[tuple[object, ...]] = field(default_factory=list)
+    links: list[tuple[object, ...]] = field(default_factory=list)
+    capabilities: list[tuple[object, ...]] = field(default_factory=list)
+    redactions: list[tuple[object, ...]] = field(default_factory=list)
+    problems: list[tuple[object, ...]] = field(default_factory=list)
+    relist: set[int] = field(default_factory=set)
+
+    def start(self, *, content: bool = True) -> None:
+        """Begin the transaction at the first change."""
+        if not self.started:
+            self.begin()
+            self.started = True
+        self.changed = self.changed or content
+
+    def descriptors(self, fleet: Fleet) -> None:
+        """Keep what was parsed, so that an unchanged descriptor is only looked at."""
+        stored: dict[str, bytes] = dict(
+            self.connection.execute("SELECT path, value FROM descriptor")
+        )
+        now = {path: encode_known(known) for path, known in fleet.known.items()}
+        gone = stored.keys() - now.keys()
+        new = [item for item in now.items() if stored.get(item[0]) != item[1]]
+        if gone or new:
+            self.start(content=False)
+            self.connection.executemany(
+                "DELETE FROM descriptor WHERE path=?", [(path,) for path in gone]
+            )
+            self.connection.executemany("INSERT OR REPLACE INTO descriptor VALUES(?,?)", new)
+
+    def projects(self, fleet: Fleet) -> None:
+        """Write the projects' own rows; forget the projects that are gone."""
+        rows = self.connection.execute("SELECT pk, id, view, folder FROM project").fetchall()
+        stored = {row[1]: row for row in rows}
+        encode = msgspec.json.Encoder().encode
+        next_pk = max((row[0] for row in rows), default=0) + 1
+        for gone in stored.keys() - {project.id for project in fleet.projects}:
+            self.start()
+            self.forget_project(stored[gone][0])
+        for project in fleet.projects:
+            view = project.view
+            encoded = encode(view)
+            row = stored.get(project.id)
+            pk = row[0] if row else next_pk
+            self.pks[project.id] = pk
+            if row is not None and row[2] == encoded:
+                continue
+            self.start()
+            if row is None:
+                next_pk += 1
+            elif row[3] != view.path:
+                self.forget_files(pk)
+            self.connection.execute(
+                "INSERT OR REPLACE INTO project VALUES(?,?,?,?,?,?,?,?,?)",
+                (
+                    pk,
+                    project.id,
+                    project.name,
+                    view.path,
+                    view.tier,
+                    view.retrieval,
+                    view.branch,
+                    view.commit,
+                    encoded,
+                ),
+            )
+        for row in self.connection.execute(
+            "SELECT project, path, pk, role, size, mtime_ns, ctime_ns, inode, sha256, read_at_ns"
+            " FROM file"
+        ):
+            self.known.setdefault(row[0], {})[row[1]] = _Known(*row[2:])
+        for row in self.connection.execute(
+            "SELECT project, path, code, message FROM problem WHERE unread=1"
+        ):
+            self.unread.setdefault(row[0], set()).add(row[1:])
+        self.next_file = self._next("file")
+        self.next_document = self._next("document")
+
+    def _next(self, table: str) -> int:
+        query = f"SELECT coalesce(max(pk), 0) + 1 FROM {table}"  # noqa: S608 - two fixed names
+        return int(self.connection.execute(query).fetchone()[0])
+
+    def project(self, project: Project) -> None:
+        """Sweep one project and take in what changed."""
+        pk = self.pks[project.id]
+        known = self.known.get(pk, {})
+        missing = set(known)
+        faults: list[Diagnostic] = []
+        try:
+            with Folder.open(project.folder) as folder:
+                for found in sweep(project, folder):
+                    if isinstance(found, Unread):
+                        faults.append(found.diagnostic)
+                        continue
+                    row = known.get(found.path)
+                    if row is not None and row.role == found.role and row.same_times(found):
+                        missing.discard(found.path)
+                        continue
+                    fault = self.take(pk, folder, found, row)
+                    if fault is None:
+                        missing.discard(found.path)
+                    elif fault.diagnostic.code != "FILE_MISSING":
+                        faults.append(fault.diagnostic)
+        except FilesError as fault:
+            faults.append(unread("", fault.code, fault.message).diagnostic)
+        for path in sorted(missing):
+            self.start()
+            self.forget(known[path].pk)
+            self.connection.execute("DELETE FROM problem WHERE project=? AND path=?", (pk, path))
+            self.files_removed += 1
+            self.relist.add(pk)
+        self.note_unread(pk, faults)
+
+    def take(self, pk: int, folder: Folder, found: Candidate, row: _Known | None) -> Unread | None:
+        """Read one file; returns why it could not be read, if so."""
+        role = found.role
+        try:
+            read = folder.read(found.path, limit_bytes=LIMIT_BYTES[role])
+        except FilesError as fault:
+            return unread(found.path, fault.code, fault.message)
+        self.files_read += 1
+        print_ = read.fingerprint
+        stamp = (print_.size, print_.mtime_ns, print_.ctime_ns, print_.inode, read.sha256, _now())
+        if row is not None and row.sha256 == read.sha256 and row.role == role:
+            self.start(content=False)
+            self.connection.execute(
+                "UPDATE file SET size=?, mtime_ns=?, ctime_ns=?, inode=?, sha256=?, read_at_ns=?"
+                " WHERE pk=?",
+                (*stamp, row.pk),
+            )
+            return None
+        parsed = parse_file(role, found.path, read.data, self.redactor)
+        self.start()
+        if row is not None:
+            self.forget(row.pk)
+            self.connection.execute(
+                "DELETE FROM problem WHERE project=? AND path=? AND unread=0", (pk, found.path)
+            )
+        self.add(pk, found, stamp, parsed)
+        return None
+
+    def add(self, pk: int, found: Candidate, stamp: tuple[object, ...], parsed: ParsedFile) -> None:
+        """Queue the rows of one parsed file."""
+        file = self.next_file
+        self.next_file += 1
+        self.files.append((file, pk, found.role.value, found.path, *stamp))
+        document_pk = self.next_document
+        for document in parsed.documents:
+            self.documents.append(
+                (
+                    document_pk,
+                    file,
+                    pk,
+                    document.kind,
+                    document.name,
+                    document.label,
+                    document.type,
+                    document.start,
+                    document.end,
+                    document.body,
+                    document.extra,
+                    document.template,
+                    document.group,
+                )
+            )
+            document_pk += 1
+        self.next_document = document_pk
+        for link in parsed.index_links:
+            self.links.append((file, pk, link.title, link.target, link.line))
+        for item in parsed.capabilities:
+            self.capabilities.append(
+                (file, pk, item.section, item.name, item.detail, item.line, item.declared)
+            )
+        for redaction in parsed.redactions:
+            self.redactions.append((file, redaction.rule, redaction.line))
+        for diagnostic in parsed.diagnostics:
+            self.problems.append(_problem_row(pk, diagnostic, unread=False))
+        if found.role in {Role.FACT, Role.INDEX}:
+            self.relist.add(pk)
+        if len(self.documents) >= _BATCH_ROWS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write the queued rows."""
+        many = self.connection.executemany
+        many("INSERT INTO file VALUES(?,?,?,?,?,?,?,?,?,?)", self.files)
+        many("INSERT INTO document VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)", self.documents)
+        many(
+            "INSERT INTO document_words(rowid, name, label, body, extra) VALUES(?,?,?,?,?)",
+            [(row[0], row[4], row[5], row[9], row[10]) for row in self.documents],
+        )
+        many(
+            "INSERT INTO document_grams(rowid, body) VALUES(?,?)",
+            [(row[0], row[9]) for row in self.documents],
+        )
+        many("INSERT INTO index_link VALUES(?,?,?,?,?)", self.links)
+        many("INSERT INTO capability VALUES(?,?,?,?,?,?,?)", self.capabilities)
+        many("INSERT INTO redaction VALUES(?,?,?)", self.redactions)
+        many("INSERT INTO problem VALUES(?,?,?,?,?,?,?,?)", self.problems)
+        for queue in (
+            self.files,
+            self.documents,
+            self.links,
+            self.capabilities,
+            self.redactions,
+            self.problems,
+        ):
+            queue.clear()
+
+    def forget(self, file: int) -> None:
+        """Delete one file and everything it contributed."""
+        run = self.connection.execute
+        for pk, name, label, body, extra in run(
+            "SELECT pk, name, label, body, extra FROM document WHERE file=?", (file,)
+        ).fetchall():
+            run(
+                "INSERT INTO document_words(document_words, rowid, name, label, body, extra)"
+                " VALUES('delete',?,?,?,?,?)",
+                (pk, name, label, body, extra),
+            )
+            run(
+                "INSERT INTO document_grams(document_grams, rowid, body) VALUES('delete',?,?)",
+                (pk, body),
+            )
+            run("DELETE FROM listed WHERE document=?", (pk,))
+        for table in ("document", "index_link", "capability", "redaction"):
+            run(f"DELETE FROM {table} WHERE file=?", (file,))  # noqa: S608 - fixed names
+        run("DELETE FROM file WHERE pk=?", (file,))
+
+    def forget_files(self, project: int) -> None:
+        """Delete everything that a project's files contributed."""
+        for (file,) in self.connection.execute(
+            "SELECT pk FROM file WHERE project=?", (project,)
+        ).fetchall():
+            self.forget(file)
+            self.files_removed += 1
+        self.connection.execute("DELETE FROM problem WHERE project=?", (project,))
+
+    def forget_project(self, project: int) -> None:
+        """Delete a project that is no longer in the fleet."""
+        self.forget_files(project)
+        self.connection.execute("DELETE FROM project WHERE pk=?", (project,))
+
+    def note_unread(self, pk: int, faults: list[Diagnostic]) -> None:
+        """Keep what could not be read, so that a later answer can still name it."""
+        now = {(fault.path or "", fault.code, fault.message) for fault in faults}
+        if now == self.unread.get(pk, set()):
+            return
+        self.start()
+        self.connection.execute("DELETE FROM problem WHERE project=? AND unread=1", (pk,))
+        self.problems.extend(_problem_row(pk, fault, unread=True) for fault in faults)
+
+    def finish(self) -> None:
+        """Write what is left, derive the flags that need whole projects, count a generation."""
+        if not self.started:
+            return
+        self.flush()
+        if self.relist:
+            self.connection.execute("CREATE TEMP TABLE relisted(project INTEGER PRIMARY KEY)")
+            self.connection.executemany(
+                "INSERT INTO relisted VALUES(?)", [(pk,) for pk in sorted(self.relist)]
+            )
+            self.connection.execute(
+                "DELETE FROM listed WHERE document IN (SELECT document.pk FROM document"
+                " JOIN relisted USING(project))"
+            )
+            self.connection.execute(_LISTED)
+            self.connection.execute(_BARE_INDEX)
+            self.connection.execute("DROP TABLE relisted")
+        if self.changed:
+            self.connection.execute(
+                "UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE key='generation'"
+            )
+
+
+# A fact is listed when a MEMORY.md in the same folder links its file name.
+_LISTED = """
+INSERT OR IGNORE INTO listed
+SELECT document.pk FROM relisted
+JOIN index_link AS link ON link.project = relisted.project
+JOIN file AS home ON home.pk = link.file
+JOIN file AS target ON target.project = link.project AND target.path =
+    substr(home.path, 1, length(home.path) - length('MEMORY.md')) || link.target
+JOIN document ON document.file = target.pk AND document.kind = 'memory'
+"""
+
+# MEMORY.md as scaffolded lists the unfilled template facts and nothing else.
+_BARE_INDEX = """
+UPDATE document SET template = NOT EXISTS(
+    SELECT 1 FROM document AS fact WHERE fact.project = document.project
+    AND fact.kind = 'memory' AND NOT fact.template AND fact.pk IN listed
+) WHERE project IN (SELECT project FROM relisted) AND kind = 'index' AND type = 'listing'
+"""
+
+
+def _problem_row(pk: int, diagnostic: Diagnostic, *, unread: bool) -> tuple[object, ...]:
+    return (
+        pk,
+        diagnostic.path or "",
+        diagnostic.code,
+        diagnostic.severity,
+        diagnostic.message,
+        diagnostic.hint,
+        diagnostic.line,
+        unread,
+    )
+
+
+def _now() -> int:
+    return time.time_ns()

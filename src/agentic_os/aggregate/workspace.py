@@ -1,0 +1,234 @@
+"""A question's working set: the person's settings, the fleet as it is now, the store.
+
+Every fleet command and every fleet tool opens one workspace, asks it, and closes it. Opening
+walks the roots, sweeps the projects and takes in what changed, so that an answer reflects an
+edit made a moment ago without a step of its own. If another process is writing, the store is
+used as it is and the answer says ``stale`` (design section 4).
+"""
+
+import os
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from agentic_os.aggregate.refresh import Progress, Refreshed, refresh, silent
+from agentic_os.aggregate.space import Space, space_for
+from agentic_os.aggregate.store import (
+    WRITER_WAIT_SECONDS,
+    Store,
+    discard,
+    open_store,
+    store_error,
+    writing,
+)
+from agentic_os.errors import StoreError, StoreLockedError
+from agentic_os.files.places import Places, places_from
+from agentic_os.registry import Fleet, KnownDescriptor, decode_known, load_fleet
+from agentic_os.registry import Progress as WalkProgress
+from agentic_os.results import Diagnostic, Omission
+from agentic_os.settings import Root, Settings, effective_roots, load_settings
+from agentic_os.text.redaction import Redactor
+
+Freshness = Literal["wait", "if-free"]
+"""``wait``: hold out for the writer lock. ``if-free``: refresh only if nobody writes now."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Person:
+    """The surroundings a command runs in; handed in, so that nothing below reads globals."""
+
+    environ: Mapping[str, str]
+    home: Path
+    current: Path
+
+    @classmethod
+    def here(cls) -> "Person":
+        """The surroundings of this process."""
+        return cls(environ=os.environ, home=Path.home(), current=Path.cwd())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fleetwide:
+    """The fleet and the settings it was found by, without a store."""
+
+    places: Places
+    settings: Settings
+    roots: tuple[Root, ...]
+    fleet: Fleet
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unread:
+    """Evidence in scope that exists and could not be read."""
+
+    projects: frozenset[str]
+    omissions: tuple[Omission, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workspace:
+    """The open working set of one question."""
+
+    places: Places
+    current: Path
+    settings: Settings
+    roots: tuple[Root, ...]
+    fleet: Fleet
+    store: Store
+    redactor: Redactor
+    refreshed: Refreshed | None
+    stale: bool
+    warnings: tuple[Diagnostic, ...] = field(default=())
+
+    def unread(self, scope: set[str] | None = None) -> Unread:
+        """Evidence that could not be read, of the given projects or of all."""
+        projects = set()
+        omissions = []
+        for project, path, code, message in self.store.connection.execute(_UNREAD):
+            if scope is None or project in scope:
+                projects.add(project)
+                omissions.append(
+                    Omission(
+                        code=code, scope=f"{project}:{path}" if path else project, reason=message
+                    )
+                )
+        return Unread(projects=frozenset(projects), omissions=tuple(omissions))
+
+    def asked_in_vain(self, scope: frozenset[str] | None) -> bool:
+        """Whether a project was asked for by name whose descriptor could not be read."""
+        return scope is not None and any(
+            project.id in scope and any(item.severity == "error" for item in project.diagnostics)
+            for project in self.fleet.projects
+        )
+
+    def project_ids(self, names: Sequence[str]) -> frozenset[str] | None:
+        """The ids that ``--project`` values mean; ``None`` when there are none.
+
+        Raises:
+            UnknownProjectError: a name means no project, or several.
+        """
+        if not names:
+            return None
+        return frozenset(self.fleet.find(name, current=self.current).id for name in names)
+
+
+_UNREAD = """
+SELECT project.id, problem.path, problem.code, problem.message FROM problem
+JOIN project ON project.pk = problem.project WHERE problem.unread
+ORDER BY project.id, problem.path
+"""
+
+
+def find_fleet(
+    person: Person,
+    command_line_roots: Sequence[str],
+    *,
+    progress: WalkProgress | None = None,
+) -> Fleetwide:
+    """Walk the roots and read the descriptors; nothing is stored.
+
+    Raises:
+        SettingsError: projects.toml is wrong.
+        RootMissingError: a root does not exist.
+    """
+    places = places_from(person.environ)
+    settings = load_settings(places, home=person.home)
+    roots = effective_roots(settings, command_line_roots, current=person.current, home=person.home)
+    fleet = load_fleet(roots, settings, aios=places.aios, home=person.home, progress=progress)
+    return Fleetwide(places=places, settings=settings, roots=roots, fleet=fleet)
+
+
+@contextmanager
+def open_workspace(
+    person: Person,
+    command_line_roots: Sequence[str],
+    *,
+    freshness: Freshness = "if-free",
+    progress: Progress = silent,
+) -> Iterator[Workspace]:
+    """Open the working set of one question.
+
+    Raises:
+        SettingsError: projects.toml is wrong.
+        RootMissingError: a root does not exist.
+        StoreLockedError: another process writes, and there is no store yet or ``freshness``
+            is ``wait`` and it did not end in time.
+        StoreError: the store cannot be used or has no room.
+    """
+    places = places_from(person.environ)
+    settings = load_settings(places, home=person.home)
+    roots = effective_roots(settings, command_line_roots, current=person.current, home=person.home)
+    space = space_for(
+        places.cache, [root.path for root in roots] + [item.path for item in settings.projects]
+    )
+    fleet = load_fleet(
+        roots, settings, aios=places.aios, home=person.home, known=_known_descriptors(space)
+    )
+    redactor = Redactor(allow=settings.redaction_allow)
+    refreshed = _refreshed(space, fleet, redactor, freshness, progress)
+    store = open_store(space)
+    if store is None:
+        raise StoreError("the store vanished while it was used", hint="Try again.")
+    try:
+        yield Workspace(
+            places=places,
+            current=person.current,
+            settings=settings,
+            roots=roots,
+            fleet=fleet,
+            store=store,
+            redactor=redactor,
+            refreshed=refreshed,
+            stale=refreshed is None,
+            warnings=fleet.diagnostics,
+        )
+    except sqlite3.Error as fault:
+        raise store_error(fault) from fault
+    finally:
+        store.close()
+
+
+def _known_descriptors(space: Space) -> dict[str, KnownDescriptor]:
+    """Descriptors that an earlier run parsed; none where there is no store."""
+    store = open_store(space)
+    if store is None:
+        return {}
+    try:
+        rows = store.connection.execute("SELECT path, value FROM descriptor").fetchall()
+    except sqlite3.Error:
+        return {}
+    finally:
+        store.close()
+    decoded = {path: decode_known(value) for path, value in rows}
+    return {path: known for path, known in decoded.items() if known is not None}
+
+
+def _refreshed(
+    space: Space, fleet: Fleet, redactor: Redactor, freshness: Freshness, progress: Progress
+) -> Refreshed | None:
+    wait = WRITER_WAIT_SECONDS if freshness == "wait" else 0.0
+    try:
+        return _refreshed_once(space, fleet, redactor, wait, progress)
+    except StoreLockedError:
+        if freshness == "wait" or not space.database.exists():
+            raise
+        return None
+
+
+def _refreshed_once(
+    space: Space, fleet: Fleet, redactor: Redactor, wait: float, progress: Progress
+) -> Refreshed:
+    with writing(space, wait_seconds=wait) as store:
+        try:
+            return refresh(store, fleet, redactor, progress=progress)
+        except sqlite3.OperationalError:
+            raise
+        except sqlite3.DatabaseError:
+            # The bytes are damaged: what is derived is derived again.
+            store.connection.close()
+            discard(space)
+    with writing(space, wait_seconds=wait) as store:
+        return refresh(store, fleet, redactor, progress=progress)

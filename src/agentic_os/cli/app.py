@@ -1,0 +1,66 @@
+"""The whole command line as one Typer application.
+
+Each command group is a file of this room. Modules imported here import nothing heavy: a command
+loads what it needs when it runs, so that ``--help`` and shell completion stay quick.
+"""
+
+from collections.abc import Sequence
+
+import typer
+
+from agentic_os.cli import (
+    aggregate,
+    capabilities,
+    doctor,
+    memory,
+    paths,
+    purge,
+    roots,
+    scan,
+    search,
+    vault,
+)
+
+app = typer.Typer(
+    name="agentic-os",
+    help="Ask all of your repositories at once: what they remember, can do, and how they connect."
+    " Projects are only ever read.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("scan")(scan.scan)
+app.add_typer(roots.app, name="roots")
+app.command("aggregate")(aggregate.aggregate)
+app.command("memory")(memory.memory)
+app.command("vault")(vault.vault)
+app.command("capabilities")(capabilities.capabilities)
+app.command("search")(search.search)
+app.command("doctor")(doctor.doctor)
+app.command("paths")(paths.paths)
+app.command("purge")(purge.purge)
+
+
+@app.callback(invoke_without_command=True)
+def version(
+    show: bool = typer.Option(False, "--version", help="Print the version and exit."),
+) -> None:
+    """Print the version."""
+    if show:
+        from agentic_os import __version__
+        from agentic_os.cli.output import write
+
+        write(f"agentic-os {__version__}\n")
+        raise typer.Exit
+
+
+def command_name(words: Sequence[str]) -> str:
+    """The command that a command line means, for the schema of its document: ``roots-list``."""
+    groups = {group.name for group in app.registered_groups}
+    spoken = [word for word in words if not word.startswith("-")]
+    if not spoken:
+        return "agentic-os"
+    if spoken[0] in groups and len(spoken) > 1:
+        return f"{spoken[0]}-{spoken[1]}"
+    return spoken[0]

@@ -1,0 +1,211 @@
+"""How answers reach the person: documents and tables on stdout, words on stderr.
+
+stdout is data: one JSON document, or text lines, or a table when it is a terminal. stderr is
+words: warnings, what was left out, progress. Untrusted text is made safe for a terminal here,
+whatever it went through before (design section 6).
+"""
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TypeVar
+
+from agentic_os.errors import AgenticOSError, IncompleteError
+
+if TYPE_CHECKING:
+    from agentic_os.results import Answer, Diagnostic, Omission
+
+T = TypeVar("T")
+
+MAX_WORDS_LINES = 20
+"""Warnings and omissions printed as words; all of them are in the JSON document."""
+
+
+class ClosedPipeError(Exception):
+    """The reader of stdout went away; the command ends quietly."""
+
+
+def write(text: str) -> None:
+    """Write data to stdout."""
+    try:
+        sys.stdout.write(text)
+    except BrokenPipeError as fault:
+        raise ClosedPipeError from fault
+
+
+def say(text: str) -> None:
+    """Write words to stderr."""
+    sys.stderr.write(text + "\n")
+
+
+def schema_name(command: str) -> str:
+    """The schema of a command's document (design section 8)."""
+    return f"agentic-os/{command}/v1"
+
+
+def write_document(
+    command: str, answer: "Answer[T]", *, error: AgenticOSError | None = None
+) -> None:
+    """Print the one JSON document of a command."""
+    from agentic_os.results import Envelope, ErrorView
+
+    write_json(
+        Envelope(
+            schema=schema_name(command),
+            data=answer.data,
+            omissions=answer.omissions,
+            warnings=answer.warnings,
+            error=None
+            if error is None
+            else ErrorView(code=error.code, message=error.message, hint=error.hint),
+        )
+    )
+
+
+def write_json(value: object) -> None:
+    """Print one value as a line of JSON; lone surrogates are escaped, not fatal."""
+    import msgspec
+
+    try:
+        encoded = msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        import json
+
+        encoded = json.dumps(msgspec.to_builtins(value)).encode("ascii")
+    write(encoded.decode("utf-8") + "\n")
+
+
+def finish(answer: "Answer[T]") -> None:
+    """Say what was noticed and left out, and raise where the answer is incomplete.
+
+    Raises:
+        IncompleteError: evidence that was asked for could not be read (exit 2).
+    """
+    say_noticed(answer.warnings, answer.omissions)
+    if answer.incomplete:
+        raise IncompleteError(
+            "the answer is incomplete: some of what was asked for could not be read",
+            hint="What was left out is listed above, and in the JSON document.",
+        )
+
+
+def finish_document(command: str, answer: "Answer[T]") -> None:
+    """Print the document, then say and raise as ``finish`` does."""
+    error = (
+        IncompleteError("some of what was asked for could not be read")
+        if answer.incomplete
+        else None
+    )
+    write_document(command, answer, error=error)
+    if error is not None:
+        raise ReportedError(error)
+
+
+class ReportedError(AgenticOSError):
+    """An error whose document is already printed; only its exit code is left to give."""
+
+    def __init__(self, cause: AgenticOSError) -> None:
+        """Carry the cause's words and code."""
+        super().__init__(cause.message, code=cause.code, hint=cause.hint)
+        self.status = cause.exit_code
+
+
+def say_noticed(warnings: "Sequence[Diagnostic]", omissions: "Sequence[Omission]") -> None:
+    """Print warnings and omissions as words, the first of them."""
+    from agentic_os.text.fencing import one_line
+
+    lines = [
+        f"{item.severity}: {item.code}: "
+        f"{one_line(item.path) + ': ' if item.path else ''}{one_line(item.message)}"
+        for item in warnings
+    ]
+    lines += [
+        f"left out: {item.code}: {one_line(item.scope)}: {one_line(item.reason)}"
+        for item in omissions
+    ]
+    for line in lines[:MAX_WORDS_LINES]:
+        say(line)
+    if len(lines) > MAX_WORDS_LINES:
+        say(f"... and {len(lines) - MAX_WORDS_LINES} more; --json lists all")
+
+
+def print_error(error: AgenticOSError, words: Sequence[str], command: str) -> int:
+    """Say an error on stderr, and as a document where JSON was asked for; its exit code."""
+    if isinstance(error, ReportedError):
+        say(f"agentic-os: {error.message} [{error.code}]")
+        return error.status
+    if ("--json" in words or "--jsonl" in words) and not isinstance(error, IncompleteError):
+        from agentic_os.results import Envelope, ErrorView
+
+        document: Envelope[None] = Envelope(
+            schema=schema_name(command),
+            data=None,
+            error=ErrorView(code=error.code, message=error.message, hint=error.hint),
+        )
+        write_json(document)
+    from agentic_os.text.fencing import one_line
+
+    say(f"agentic-os: {one_line(error.message)} [{error.code}]")
+    if error.hint:
+        say(f"  {one_line(error.hint)}")
+    return error.exit_code
+
+
+def on_terminal() -> bool:
+    """Whether stdout is a terminal."""
+    return sys.stdout.isatty()
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, title: str = "") -> None:
+    """Print rows: a table on a terminal, tab-separated lines elsewhere."""
+    from agentic_os.text.fencing import one_line
+
+    safe = [[one_line(cell) for cell in row] for row in rows]
+    if not on_terminal():
+        write("".join("\t".join(row) + "\n" for row in safe))
+        return
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    drawn = Table(*columns, title=title or None, box=box.SIMPLE_HEAD, title_justify="left")
+    for row in safe:
+        drawn.add_row(*(Text(cell) for cell in row))
+    try:
+        Console().print(drawn)
+    except BrokenPipeError as fault:
+        raise ClosedPipeError from fault
+
+
+def _silent(_done: int, _total: int) -> None:
+    """Progress that nobody watches."""
+
+
+@contextmanager
+def progress(label: str, unit: str) -> Iterator[Callable[[int, int], None]]:
+    """A progress bar on stderr while it is a terminal, nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield _silent
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    bar = Progress(
+        TextColumn(label),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn(unit),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    with bar:
+        task = bar.add_task(label, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -1,0 +1,73 @@
+"""``agentic-os scan``."""
+
+import typer
+
+from agentic_os.cli.options import Json, JsonLines, Roots
+
+
+def scan(root: Roots = None, json: Json = False, jsonl: JsonLines = False) -> None:
+    """Find the projects below the roots and read their descriptors.
+
+    Nothing is written and nothing is run. A project that cannot be read is listed with the
+    reason; the others are not affected.
+
+    Example: agentic-os scan --root ~/code --json
+    """
+    from agentic_os.aggregate.answers import scan_fleet
+    from agentic_os.aggregate.workspace import Person, find_fleet
+    from agentic_os.cli.output import (
+        finish_document,
+        say,
+        say_noticed,
+        schema_name,
+        table,
+        write_json,
+    )
+    from agentic_os.results import Envelope, ScanData
+
+    if json and jsonl:
+        raise typer.BadParameter("--json and --jsonl exclude each other")
+    answer = scan_fleet(find_fleet(Person.here(), root or ()))
+    if json:
+        finish_document("scan", answer)
+        return
+    if jsonl:
+        for project in answer.data.projects:
+            write_json(Envelope(schema=schema_name("scan-project"), data=project))
+        summary = ScanData(projects=(), roots=answer.data.roots)
+        write_json(Envelope(schema=schema_name("scan"), data=summary, warnings=answer.warnings))
+        return
+    table(
+        ("project", "tier", "stack", "surfaces", "path", "notes"),
+        [
+            (
+                project.id,
+                "-" if project.tier is None else str(project.tier),
+                project.stack or "-",
+                _surfaces(project.surfaces),
+                project.path,
+                " ".join(item.code for item in project.diagnostics),
+            )
+            for project in answer.data.projects
+        ],
+    )
+    say_noticed(answer.warnings, answer.omissions)
+    for project in answer.data.projects:
+        say_noticed(
+            [item for item in project.diagnostics if item.severity != "info"], ()
+        ) if project.diagnostics else None
+    if not answer.data.projects:
+        for found in answer.data.roots:
+            say(f"No project below {found.path} ({found.folders} folders looked at).")
+        say("A project is a folder with .agents/config.yaml (or the older .claude/config.yaml).")
+
+
+def _surfaces(surfaces: object) -> str:
+    from agentic_os.results import Surface
+
+    names = []
+    for name in ("memory", "vault", "graph", "rag"):
+        surface = getattr(surfaces, name)
+        if isinstance(surface, Surface):
+            names.append(name if surface.state == "present" else f"{name}({surface.state})")
+    return " ".join(names) or "-"

@@ -1,0 +1,115 @@
+"""``agentic-os search``."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from agentic_os.cli.options import Json, Projects, Roots
+
+if TYPE_CHECKING:
+    from agentic_os.results import Kind, SearchData, SearchMode
+
+
+def search(
+    query: Annotated[str, typer.Argument(help='What to look for; "quoted" for a phrase.')],
+    root: Roots = None,
+    project: Projects = None,
+    kind: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--kind",
+            metavar="K",
+            help="Only this kind: memory, index, vault, capability, graph, code, document;"
+            " repeatable.",
+        ),
+    ] = None,
+    mode: Annotated[
+        str, typer.Option(metavar="MODE", help="auto, lexical, semantic or hybrid.")
+    ] = "auto",
+    limit: Annotated[int, typer.Option(min=1, max=1_000, help="How many hits to show.")] = 10,
+    templates: Annotated[
+        bool, typer.Option("--templates", help="Also search facts that nobody filled in yet.")
+    ] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show what each surface of each project did.")
+    ] = False,
+    projects_only: Annotated[
+        bool, typer.Option("--projects-only", help="Rank the projects instead of the passages.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Search what all projects remember, note and can do.
+
+    Every hit is read again from its file before it is shown. Edits are seen at once.
+
+    Example: agentic-os search "rate limit" --project shop --kind memory
+    """
+    from agentic_os.aggregate.workspace import Person, open_workspace
+    from agentic_os.cli.output import finish, finish_document
+    from agentic_os.tiers.interface import Query
+    from agentic_os.tiers.route import search as ask
+
+    with open_workspace(Person.here(), root or ()) as workspace:
+        asked = Query(
+            text=query.encode("utf-8", "replace").decode("utf-8"),
+            projects=workspace.project_ids(project or ()),
+            kinds=frozenset(_kind(name) for name in kind or ()),
+            mode=_mode(mode),
+            limit=limit,
+            templates=templates,
+        )
+        answer = ask(workspace, asked, explain=explain, projects_only=projects_only)
+    if json:
+        finish_document("search", answer)
+        return
+    _print(answer.data, projects_only=projects_only)
+    finish(answer)
+
+
+def _kind(name: str) -> "Kind":
+    from agentic_os.results import KINDS
+
+    for kind in KINDS:
+        if kind == name:
+            return kind
+    raise typer.BadParameter(f"unknown kind {name!r}; kinds are {', '.join(KINDS)}")
+
+
+def _mode(name: str) -> "SearchMode":
+    from agentic_os.results import MODES
+
+    for mode in MODES:
+        if mode == name:
+            return mode
+    raise typer.BadParameter(f"unknown mode {name!r}; modes are {', '.join(MODES)}")
+
+
+def _print(data: "SearchData", *, projects_only: bool) -> None:
+    from agentic_os.cli.output import on_terminal, say, table, write
+    from agentic_os.text.fencing import one_line, terminal_safe
+
+    if projects_only:
+        table(
+            ("project", "name", "hits", "score"),
+            [(row.project, row.name, str(row.hits), f"{row.score:.2f}") for row in data.projects],
+        )
+    for hit in () if projects_only else data.hits:
+        place = f"{hit.project}:{one_line(hit.path)}:{hit.lines[0]}"
+        if on_terminal():
+            write(f"{place}  [{hit.kind}] {one_line(hit.name)}\n")
+            write("".join(f"    {line}\n" for line in terminal_safe(hit.snippet).split("\n")))
+        else:
+            write(f"{place}\t{hit.kind}\t{one_line(hit.name)}\t{one_line(hit.snippet)}\n")
+    for trace in data.explain:
+        state = trace.missing or f"{trace.hits} hits in {trace.milliseconds:.1f} ms"
+        say(f"{trace.project} {trace.surface}: {state}")
+    coverage = data.coverage
+    shown = len(data.projects) if projects_only else len(data.hits)
+    said = f"{shown} of {data.total} hits" if not projects_only else f"{shown} projects"
+    relaxed = ", no passage has every word" if coverage.relaxed else ""
+    stale = (
+        ", the store is being written: hits are current, the list may not be"
+        if (coverage.stale)
+        else ""
+    )
+    say(f"{said} in {coverage.projects_searched} projects{relaxed}{stale}")

@@ -1,0 +1,252 @@
+"""Examine a workspace check by check.
+
+The checks are yielded as they are made, projects in order, so that a long run can be read while
+it goes on. Nothing is changed. A check that found nothing is yielded once for the fleet, as ok.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+
+from agentic_os.aggregate.store import SQLITE_MINIMUM
+from agentic_os.aggregate.union import missing_facts
+from agentic_os.aggregate.workspace import Workspace
+from agentic_os.doctor.identifiers import CHECKS
+from agentic_os.doctor.instructions import drift
+from agentic_os.errors import FilesError
+from agentic_os.files.reading import Folder
+from agentic_os.registry import Project
+from agentic_os.results import Check, CheckStatus, Severity
+from agentic_os.text.decoding import decode
+from agentic_os.text.fencing import one_line
+
+MEMORY_NOTICE_LINES = 150
+MEMORY_WARN_LINES = 180
+MEMORY_LIMIT_LINES = 200
+MEMORY_LIMIT_BYTES = 25_000
+"""Harnesses load so much of MEMORY.md and drop the rest without a word."""
+INSTRUCTIONS_LIMIT_BYTES = 1_048_576
+
+_STATUS: dict[Severity, CheckStatus] = {"info": "ok", "warning": "warn", "error": "fail"}
+
+
+def examine(workspace: Workspace, scope: frozenset[str] | None = None) -> Iterator[Check]:
+    """Make every check, of all projects or of those in scope."""
+    found: set[str] = set()
+    for check in _checks(workspace, scope):
+        if check.status != "ok":
+            found.add(check.id)
+        yield check
+    for name, text in CHECKS.items():
+        if name not in found and name not in {"sqlite.version", "store.health"}:
+            yield Check(id=name, status="ok", message=text)
+
+
+def _checks(workspace: Workspace, scope: frozenset[str] | None) -> Iterator[Check]:
+    yield _sqlite()
+    yield _store(workspace)
+    yield from _roots(workspace)
+    missing = missing_facts(workspace.store)
+    for project in workspace.fleet.projects:
+        if scope is not None and project.id not in scope:
+            continue
+        yield from _descriptor(project)
+        yield from _surfaces(project)
+        yield from _stored(workspace, project)
+        for item in missing.get(project.id, ()):
+            yield _about(
+                project, "memory.index", "warn", item.message, item.hint, item.path, item.line
+            )
+        yield from _instructions(project)
+
+
+def _sqlite() -> Check:
+    return Check(
+        id="sqlite.version",
+        status="ok",
+        message=f"SQLite {sqlite3.sqlite_version}, at least "
+        f"{'.'.join(map(str, SQLITE_MINIMUM))} is needed",
+    )
+
+
+def _store(workspace: Workspace) -> Check:
+    try:
+        row = workspace.store.connection.execute("PRAGMA quick_check(1)").fetchone()
+        healthy = row is not None and row[0] == "ok"
+    except sqlite3.DatabaseError:
+        healthy = False
+    return Check(
+        id="store.health",
+        status="ok" if healthy else "fail",
+        message="the store is whole" if healthy else "the store is damaged",
+        hint="" if healthy else "Run `agentic-os purge`, then `agentic-os aggregate`.",
+    )
+
+
+def _roots(workspace: Workspace) -> Iterator[Check]:
+    for root in workspace.fleet.roots:
+        for item in root.diagnostics:
+            yield Check(
+                id="roots.walk",
+                status=_STATUS[item.severity],
+                message=f"{item.code}: {item.message}",
+                hint=item.hint,
+                path=item.path,
+                line=item.line,
+            )
+    for item in workspace.fleet.diagnostics:
+        yield Check(
+            id="fleet.names",
+            status=_STATUS[item.severity],
+            message=f"{item.code}: {item.message}",
+            hint=item.hint,
+        )
+
+
+def _descriptor(project: Project) -> Iterator[Check]:
+    for item in project.diagnostics:
+        yield _about(
+            project,
+            "contract",
+            _STATUS[item.severity],
+            f"{item.code}: {item.message}",
+            item.hint,
+            item.path,
+            item.line,
+        )
+
+
+def _surfaces(project: Project) -> Iterator[Check]:
+    surfaces = project.surfaces
+    for name, surface in (("memory", surfaces.memory), ("vault", surfaces.vault)):
+        if surface is not None and surface.state == "missing":
+            yield _about(
+                project,
+                "surface.missing",
+                "warn",
+                f"{name} is declared at {one_line(surface.path)} and is not there",
+                "Create it, or correct the descriptor.",
+                surface.path,
+            )
+    graph = surfaces.graph
+    if graph is not None and graph.state == "missing":
+        # A fresh clone has no graph: it is built locally and not committed.
+        yield _about(
+            project,
+            "surface.missing",
+            "ok",
+            f"the code graph at {one_line(graph.path)} is not built yet",
+            "Build it with the project's own graph tool.",
+            graph.path,
+        )
+
+
+def _stored(workspace: Workspace, project: Project) -> Iterator[Check]:
+    run = workspace.store.connection.execute
+    for path, code, message, hint, line, unread in run(_PROBLEMS, (project.id,)):
+        yield _about(
+            project,
+            "evidence.unread" if unread else "text.form",
+            "fail" if unread else ("ok" if code == "CAPABILITIES_FOREIGN" else "warn"),
+            f"{code}: {message}",
+            hint,
+            path,
+            line,
+        )
+    for path, name in run(_UNLISTED, (project.id,)):
+        yield _about(
+            project,
+            "memory.index",
+            "warn",
+            f"the fact {one_line(name)!r} is not listed in MEMORY.md",
+            "Add a line for it.",
+            path,
+        )
+    for path, lines, size in run(_INDEX_LENGTH, (project.id,)):
+        yield from _length(project, path, lines, size)
+    for path, rule, line in run(_SECRETS, (project.id,)):
+        yield _about(
+            project,
+            "secrets",
+            "fail",
+            f"a secret ({rule}) stands in the file; it was replaced before it was stored",
+            "Remove and rotate it, or allow it under [redaction] in projects.toml.",
+            path,
+            line,
+        )
+
+
+def _length(project: Project, path: str, lines: int, size: int) -> Iterator[Check]:
+    hint = "Move prose into facts; keep one line for each fact."
+    if lines > MEMORY_LIMIT_LINES or size > MEMORY_LIMIT_BYTES:
+        message = (
+            f"MEMORY.md has {lines} lines and {size} bytes; harnesses load"
+            f" {MEMORY_LIMIT_LINES} lines or {MEMORY_LIMIT_BYTES} bytes and drop the rest"
+        )
+        yield _about(project, "memory.length", "fail", message, hint, path)
+    elif lines > MEMORY_NOTICE_LINES:
+        near = "very near" if lines > MEMORY_WARN_LINES else "near"
+        message = f"MEMORY.md has {lines} lines, {near} the {MEMORY_LIMIT_LINES} that are loaded"
+        yield _about(project, "memory.length", "warn", message, hint, path)
+
+
+def _instructions(project: Project) -> Iterator[Check]:
+    texts = []
+    try:
+        with Folder.open(project.folder) as folder:
+            for name in ("AGENTS.md", "CLAUDE.md"):
+                read = folder.read(name, limit_bytes=INSTRUCTIONS_LIMIT_BYTES)
+                texts.append(decode(read.data).text)
+    except FilesError:
+        return
+    alone = drift(*texts)
+    if alone is not None:
+        yield _about(
+            project,
+            "instructions.drift",
+            "warn",
+            f"AGENTS.md and CLAUDE.md differ in {alone} lines; each harness loads one of them",
+            "Let one of them only point to the other.",
+            "AGENTS.md",
+        )
+
+
+_PROBLEMS = """
+SELECT path, code, message, hint, line, unread FROM problem
+WHERE project = (SELECT pk FROM project WHERE id = ?) ORDER BY path, line
+"""
+_UNLISTED = """
+SELECT file.path, document.name FROM document JOIN file ON file.pk = document.file
+WHERE document.project = (SELECT pk FROM project WHERE id = ?) AND kind = 'memory'
+AND document.pk NOT IN listed ORDER BY file.path
+"""
+_INDEX_LENGTH = """
+SELECT file.path, max(document.line_end), file.size
+FROM document JOIN file ON file.pk = document.file
+WHERE document.project = (SELECT pk FROM project WHERE id = ?) AND kind = 'index'
+GROUP BY file.pk
+"""
+_SECRETS = """
+SELECT file.path, redaction.rule, redaction.line FROM redaction
+JOIN file ON file.pk = redaction.file
+WHERE file.project = (SELECT pk FROM project WHERE id = ?) ORDER BY file.path, redaction.line
+"""
+
+
+def _about(
+    project: Project,
+    check: str,
+    status: CheckStatus,
+    message: str,
+    hint: str = "",
+    path: str | None = None,
+    line: int | None = None,
+) -> Check:
+    return Check(
+        id=check,
+        status=status,
+        message=one_line(message),
+        hint=hint,
+        project=project.id,
+        path=None if not path else one_line(path),
+        line=line,
+    )

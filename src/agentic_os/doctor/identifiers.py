@@ -1,0 +1,16 @@
+"""The ids of the checks and what each looks at; the reference page is made from this table."""
+
+CHECKS: dict[str, str] = {
+    "sqlite.version": "This machine's SQLite has what the store needs.",
+    "store.health": "The derived store is readable and whole.",
+    "roots.walk": "Every root was walked to its end.",
+    "fleet.names": "No two projects share a name.",
+    "contract": "The descriptor can be read and says what the contract allows.",
+    "surface.missing": "The surfaces a descriptor declares exist.",
+    "evidence.unread": "Every file that counts could be read.",
+    "text.form": "Files are UTF-8 with plain front matter, inventories of the known form.",
+    "memory.index": "MEMORY.md lists the facts that exist, and all of them.",
+    "memory.length": "MEMORY.md stays below what harnesses load.",
+    "instructions.drift": "AGENTS.md and CLAUDE.md do not drift apart.",
+    "secrets": "No secrets stand in memory, vault or inventory.",
+}

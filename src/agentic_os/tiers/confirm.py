@@ -1,0 +1,134 @@
+"""Every hit is read again from its file before it is shown.
+
+Rules:
+
+- a snippet is cut from bytes read now, redacted now; never from the store;
+- a file whose hash is the indexed one is quoted at its indexed lines;
+- in a changed file the passage is looked for again: under its name, then anywhere;
+- what is gone, or cannot be read, is dropped and counted, never shown.
+"""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from agentic_os.aggregate.documents import Document, Role
+from agentic_os.aggregate.parsing import parse_file
+from agentic_os.aggregate.sweep import LIMIT_BYTES
+from agentic_os.errors import FilesError
+from agentic_os.files.reading import Folder
+from agentic_os.results import Hit
+from agentic_os.text.fencing import one_line, visible
+from agentic_os.text.redaction import Redactor
+from agentic_os.tiers.interface import Candidate
+from agentic_os.tiers.passage import LineMatcher, Passage
+
+ROLE_OF_KIND: dict[str, Role] = {
+    "memory": Role.FACT,
+    "index": Role.INDEX,
+    "vault": Role.NOTE,
+    "capability": Role.CAPABILITIES,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """Where a project's files are read from, and what its hits carry."""
+
+    folder: Path
+    branch: str | None
+    commit: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dropped:
+    """A candidate that was not confirmed: ``HIT_CHANGED`` or ``HIT_UNREADABLE``."""
+
+    code: str
+    candidate: Candidate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _File:
+    sha256: str
+    documents: tuple[Document, ...]
+
+
+@dataclass(slots=True)
+class Confirmer:
+    """Confirms the candidates of one query; files are read once each."""
+
+    matcher: LineMatcher
+    redactor: Redactor
+    sources: dict[str, Source]
+    stale: bool
+    _files: dict[tuple[str, str], _File | None] = field(default_factory=dict)
+
+    def confirm(self, candidate: Candidate) -> Hit | Dropped:
+        """Read the candidate's file and quote it, or say why it is dropped."""
+        file = self._file(candidate)
+        if file is None:
+            return Dropped(code="HIT_UNREADABLE", candidate=candidate)
+        found = self._quote(candidate, file)
+        if found is None:
+            return Dropped(code="HIT_CHANGED", candidate=candidate)
+        document, passage = found
+        source = self.sources[candidate.project]
+        return Hit(
+            project=candidate.project,
+            name=one_line(document.name),
+            kind=candidate.kind,
+            tier=candidate.tier,
+            path=one_line(candidate.path),
+            lines=(passage.start, passage.end),
+            snippet=visible(passage.text),
+            score=round(candidate.score, 4),
+            sha256=file.sha256,
+            confirmed=True,
+            indexed_at=candidate.indexed_at,
+            stale=self.stale or file.sha256 != candidate.sha256,
+            symbol=candidate.symbol,
+            branch=source.branch,
+            commit=source.commit,
+        )
+
+    def _file(self, candidate: Candidate) -> _File | None:
+        key = (candidate.project, candidate.path)
+        if key not in self._files:
+            self._files[key] = self._read(candidate)
+        return self._files[key]
+
+    def _read(self, candidate: Candidate) -> _File | None:
+        role = ROLE_OF_KIND[candidate.kind]
+        source = self.sources.get(candidate.project)
+        if source is None:
+            return None
+        try:
+            with Folder.open(source.folder) as folder:
+                read = folder.read(candidate.path, limit_bytes=LIMIT_BYTES[role])
+        except FilesError:
+            return None
+        parsed = parse_file(role, candidate.path, read.data, self.redactor)
+        return _File(sha256=read.sha256, documents=parsed.documents)
+
+    def _quote(self, candidate: Candidate, file: _File) -> tuple[Document, Passage] | None:
+        unchanged = file.sha256 == candidate.sha256
+        ranked = sorted(
+            file.documents,
+            key=lambda document: (
+                document.start != candidate.start if unchanged else False,
+                document.name != candidate.name,
+                abs(document.start - candidate.start),
+            ),
+        )
+        for document in ranked[:1] if unchanged else ranked:
+            lines = document.body.split("\n")
+            passage = self.matcher.best(lines, first_line=document.start)
+            if passage is None and self._named(document):
+                first = next((at for at, line in enumerate(lines) if line.strip()), 0)
+                passage = self.matcher.quote(lines, first, first, first_line=document.start)
+            if passage is not None:
+                return document, passage
+        return None
+
+    def _named(self, document: Document) -> bool:
+        return self.matcher.matches(f"{document.name} {document.label} {document.extra}")

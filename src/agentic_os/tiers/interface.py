@@ -1,0 +1,89 @@
+"""What every retrieval surface is asked and what it answers.
+
+A surface proposes candidates from derived state; only ``confirm`` turns a candidate into a hit,
+by reading the file again. So a surface may be out of date, but an answer never is.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from agentic_os.results import Kind, SearchMode
+
+DEFAULT_LIMIT_HITS = 10
+MAX_LIMIT_HITS = 1_000
+MAX_QUERY_CHARS = 2_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """One question.
+
+    Attributes:
+        text: what the person typed, bounded and free of surrogates.
+        projects: ids it is limited to; ``None`` for the whole fleet.
+        kinds: kinds it is limited to; empty for all.
+        mode: which arms may answer.
+        limit: how many hits are wanted.
+        templates: whether unfilled templates count.
+    """
+
+    text: str
+    projects: frozenset[str] | None = None
+    kinds: frozenset[Kind] = frozenset()
+    mode: SearchMode = "auto"
+    limit: int = DEFAULT_LIMIT_HITS
+    templates: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A passage that may answer: whole lines ``start..end`` of a file as it was indexed."""
+
+    project: str
+    kind: Kind
+    tier: int | None
+    path: str
+    name: str
+    start: int
+    end: int
+    score: float
+    sha256: str
+    indexed_at: str
+    symbol: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectScore:
+    """What one surface found in one project: passages of each kind, and the best score."""
+
+    counts: dict[str, int]
+    best: float
+
+    @property
+    def hits(self) -> int:
+        """All passages found."""
+        return sum(self.counts.values())
+
+    def kinds(self, kinds: Sequence[str]) -> int:
+        """Passages found of these kinds."""
+        return sum(self.counts.get(kind, 0) for kind in kinds)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """One surface's answer: ranked candidates, how many there are in all, and of which projects."""
+
+    surface: str
+    candidates: Sequence[Candidate]
+    total: int
+    by_project: dict[str, ProjectScore]
+    milliseconds: float
+    relaxed: bool = False
+
+
+class Surface(Protocol):
+    """One way of finding passages."""
+
+    def find(self, query: Query) -> Found:
+        """Rank the candidates that answer a query, best first."""

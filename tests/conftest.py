@@ -1,0 +1,41 @@
+"""Fixtures of every test: redirected places, an empty home, a fleet to write."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from fleet_builder import FleetBuilder
+
+if TYPE_CHECKING:
+    from agentic_os.aggregate.workspace import Person
+
+
+@pytest.fixture(autouse=True)
+def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Redirect HOME and every place of the tool below the test's own folder."""
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    for name in ("CONFIG", "DATA", "CACHE", "STATE"):
+        monkeypatch.setenv(f"AGENTIC_OS_{name}_DIR", str(home / name.lower()))
+        monkeypatch.delenv(f"XDG_{name}_HOME", raising=False)
+    monkeypatch.setenv("DOTAIOS_PATH", str(home / "aios"))
+    monkeypatch.setenv("NO_COLOR", "1")
+    return home
+
+
+@pytest.fixture
+def person(places: Path, tmp_path: Path) -> "Person":
+    """The surroundings of a command: redirected places, the test's folder as current one."""
+    from agentic_os.aggregate.workspace import Person
+
+    return Person(environ=dict(os.environ), home=places, current=tmp_path)
+
+
+@pytest.fixture
+def fleet(tmp_path: Path) -> FleetBuilder:
+    """A root to write projects below."""
+    root = tmp_path / "fleet"
+    root.mkdir()
+    return FleetBuilder(root=root)

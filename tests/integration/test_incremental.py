@@ -1,0 +1,149 @@
+"""However a fleet came to be as it is, the store says the same about it."""
+
+import os
+import random
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+from fleet_builder import FleetBuilder
+
+from agentic_os.aggregate import refresh as refreshing
+from agentic_os.aggregate.refresh import Refreshed
+from agentic_os.aggregate.workspace import Person, Workspace, open_workspace
+
+TABLES = {
+    "project": "SELECT id, name, tier, retrieval FROM project",
+    "file": "SELECT project.id, role, path, size, sha256 FROM file"
+    " JOIN project ON project.pk = file.project",
+    "document": "SELECT project.id, file.path, kind, document.name, label, type, line_start,"
+    " line_end, body, extra, template, group_hash, document.pk IN listed FROM document"
+    " JOIN file ON file.pk = document.file JOIN project ON project.pk = document.project",
+    "index_link": "SELECT project.id, file.path, title, target, line FROM index_link"
+    " JOIN file ON file.pk = index_link.file JOIN project ON project.pk = index_link.project",
+    "capability": "SELECT project.id, file.path, section, capability.name, detail, line, declared"
+    " FROM capability JOIN file ON file.pk = capability.file"
+    " JOIN project ON project.pk = capability.project",
+    "redaction": "SELECT file.path, rule, line FROM redaction JOIN file ON file.pk = file",
+    "problem": "SELECT project.id, path, code, severity, message, line, unread FROM problem"
+    " JOIN project ON project.pk = problem.project",
+    "words": "SELECT term, doc, cnt FROM words_vocabulary",
+    "grams": "SELECT term, doc FROM grams_vocabulary",
+}
+
+
+def dump(connection: sqlite3.Connection) -> dict[str, list[tuple[object, ...]]]:
+    """The logical content of a store: everything but row numbers and times."""
+    connection.execute("PRAGMA query_only=0")
+    connection.execute(
+        "CREATE VIRTUAL TABLE IF NOT EXISTS temp.words_vocabulary"
+        " USING fts5vocab(main, document_words, row)"
+    )
+    connection.execute(
+        "CREATE VIRTUAL TABLE IF NOT EXISTS temp.grams_vocabulary"
+        " USING fts5vocab(main, document_grams, row)"
+    )
+    return {
+        name: sorted(connection.execute(query).fetchall(), key=repr)
+        for name, query in TABLES.items()
+    }
+
+
+def opened(person: Person, root: Path) -> dict[str, list[tuple[object, ...]]]:
+    with open_workspace(person, [str(root)], freshness="wait") as workspace:
+        return dump(workspace.store.connection)
+
+
+def fresh(person: Person, root: Path, cache: Path) -> dict[str, list[tuple[object, ...]]]:
+    environ = {**person.environ, "AGENTIC_OS_CACHE_DIR": str(cache)}
+    return opened(Person(environ=environ, home=person.home, current=person.current), root)
+
+
+def test_any_sequence_of_edits_ends_like_a_fresh_start(
+    fleet: FleetBuilder, person: Person, tmp_path: Path
+) -> None:
+    dice = random.Random(11)
+    projects = [fleet.project(f"p{n}", "obsidian-only") for n in range(4)]
+    for step in range(25):
+        project = dice.choice(projects)
+        name = f"fact-{dice.randrange(4)}"
+        action = dice.randrange(7)
+        if action == 0:
+            (project.folder / f".agents/memory/{name}.md").unlink(missing_ok=True)
+        elif action == 1:
+            listed = "".join(f"- [F{n}](fact-{n}.md)\n" for n in range(dice.randrange(5)))
+            project.index(listed or "Prose only.\n")
+        elif action == 2:
+            project.note(f"{name}.md", f"# Note {step}\n\n[[other]] text {step}\n")
+        elif action == 3:
+            project.capabilities(skills={f"skill{dice.randrange(3)}": "text"})
+        elif action == 4:
+            project.fact(name, "<!-- nothing yet -->")
+        elif action == 5:
+            project.write(f".agents/memory/{name}.md", "x" * 300_000)
+        else:
+            project.fact(name, f"Said in step {step}: getUserName{step}")
+        opened(person, fleet.root)
+    shutil.rmtree(projects[0].folder)
+
+    assert opened(person, fleet.root) == fresh(person, fleet.root, tmp_path / "other-cache")
+
+
+def test_only_the_changed_file_is_read(
+    fleet: FleetBuilder, person: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(5):
+        project = fleet.project(f"p{number}")
+        for fact in range(5):
+            project.fact(f"f{fact}", "text")
+    changed = fleet.root / "p3/.agents/memory/f2.md"
+    # As if two seconds had passed since every write: nothing is read again for its times alone.
+    monkeypatch.setattr(refreshing, "RACY_NS", -(10**15))
+    with open_workspace(person, [str(fleet.root)]) as first:
+        assert _refreshed(first) == Refreshed(files_read=25, files_removed=0, changed=True)
+    with open_workspace(person, [str(fleet.root)]) as second:
+        assert _refreshed(second) == Refreshed(files_read=0, files_removed=0, changed=False)
+        generation = second.store.generation
+    changed.write_text("another thing")
+
+    with open_workspace(person, [str(fleet.root)]) as third:
+        assert _refreshed(third) == Refreshed(files_read=1, files_removed=0, changed=True)
+        assert third.store.generation == generation + 1
+
+
+def test_a_write_within_the_clock_grain_is_seen(fleet: FleetBuilder, person: Person) -> None:
+    project = fleet.project("p")
+    path = project.fact("f", "one one")
+    with open_workspace(person, [str(fleet.root)]):
+        stat = path.stat()
+    with path.open("r+b") as file:
+        file.write(path.read_bytes().replace(b"one one", b"two two"))
+    os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+
+    with open_workspace(person, [str(fleet.root)]) as workspace:
+        assert _refreshed(workspace).files_read == 1
+        bodies = workspace.store.connection.execute("SELECT body FROM document").fetchall()
+
+    assert "two two" in bodies[0][0]
+
+
+def test_deleted_files_and_projects_disappear(fleet: FleetBuilder, person: Person) -> None:
+    gone = fleet.project("gone")
+    gone.fact("a", "text")
+    kept = fleet.project("kept")
+    kept.fact("a", "text")
+    path = kept.fact("b", "text")
+    opened(person, fleet.root)
+    shutil.rmtree(gone.folder)
+    path.unlink()
+
+    after = opened(person, fleet.root)
+
+    assert [row[2] for row in after["file"]] == [".agents/memory/a.md"]
+    assert [row[1] for row in after["project"]] == ["kept"]
+
+
+def _refreshed(workspace: Workspace) -> Refreshed:
+    assert workspace.refreshed is not None
+    return workspace.refreshed
