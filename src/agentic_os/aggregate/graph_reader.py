@@ -47,6 +47,7 @@ MAX_MEMBERS_ENTRIES = 10_000
 _LFS = b"version https://git-lfs.github.com/spec/"
 _BOM = b"\xef\xbb\xbf"
 _LOCATION = re.compile(r"L?(\d{1,9})")
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f]")
 _DRIVE = re.compile(r"^[A-Za-z]:")
 
 _ABSENT = msgspec.Raw(b"null")
@@ -188,6 +189,8 @@ class _Reader:
     def __init__(self) -> None:
         self.counts: dict[str, int] = {}
         self.positions: dict[str, int] = {}
+        self.paths: dict[str, str] = {}
+        self.lines: dict[str, int] = {}
 
     def read(self, document: _Document) -> Graph:
         header = self._header_of(document.graph)
@@ -260,7 +263,7 @@ class _Reader:
 
     def _one_node(self, item: _Node, key: str) -> GraphNode:
         path = self._path(item.source_file)
-        line = _line(item.source_location)
+        line = self._line(item.source_location)
         kind = _word(item.file_type)
         flagged = item.external is True or item.type == "external"
         bare = not _word(item.source_file) and not line and not _word(item.source_url)
@@ -282,11 +285,22 @@ class _Reader:
     def _path(self, value: _Value) -> str:
         if not isinstance(value, str) or not value:
             return ""
-        path = relative_path(value)
-        if path is None:
-            self._count("GRAPH_PATH_REFUSED")
-            return ""
-        return sys.intern(path)
+        known = self.paths.get(value)
+        if known is None:
+            known = relative_path(value)
+            if known is None:
+                self._count("GRAPH_PATH_REFUSED")
+                return ""
+            self.paths[value] = known
+        return known
+
+    def _line(self, value: _Value) -> int:
+        if not isinstance(value, str):
+            return _line(value)
+        known = self.lines.get(value)
+        if known is None:
+            known = self.lines[value] = _line(value)
+        return known
 
     # -- edges -------------------------------------------------------------------------
 
@@ -318,7 +332,7 @@ class _Reader:
                     confidence=confidence,
                     score=score,
                     path=self._path(item.source_file),
-                    line=_line(item.source_location),
+                    line=self._line(item.source_location),
                 )
             )
         return edges
@@ -360,7 +374,7 @@ class _Reader:
             confidence=confidence,
             score=score,
             path=self._path(item.source_file),
-            line=_line(item.source_location),
+            line=self._line(item.source_location),
             members=tuple(members),
         )
 
@@ -379,12 +393,9 @@ def relative_path(value: str) -> str | None:
     if len(path) > MAX_PATH_CHARS or path.startswith(("/", "~")) or _DRIVE.match(path):
         return None
     parts = [part for part in path.split("/") if part not in {"", "."}]
-    if not parts or ".." in parts or any(ord(character) < _SPACE for character in path):
+    if not parts or ".." in parts or _CONTROLS.search(path):
         return None
     return "/".join(parts)
-
-
-_SPACE = 32
 
 
 def _merged_prefix(nodes: list[_Node]) -> str:
@@ -416,7 +427,9 @@ _MAX_LINE = 10**9
 
 def _confidence(word: _Value, score: _Value) -> tuple[str, float]:
     """Return a known confidence and its score; an unknown word is never trusted."""
-    if word is None:
+    if isinstance(word, str) and word in DEFAULT_SCORES:
+        confidence = word
+    elif word is None:
         confidence = INFERRED
     else:
         upper = word.upper() if isinstance(word, str) else ""
