@@ -27,7 +27,7 @@ BINDING_HEADER: Final = "AGENTIC-OS-ORIGIN-BINDING-V1"
 NO_ORDINAL: Final = -1
 ZERO_LEDGER_HASH: Final = "0" * 64
 ORDINAL_LIMIT: Final = 2**63 - 1
-TRANSITIONS_ENTRIES: Final = 4
+TRANSITIONS_ENTRIES: Final = 6
 """So many lines with two ML-DSA-87 signatures each fit into one request body."""
 
 _ORIGIN: Final = re.compile(r"[a-z0-9][a-z0-9.:/_-]{0,199}/ledger/(?P<key>[0-9a-f]{16})")
@@ -54,12 +54,19 @@ class OriginBinding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TransitionProof:
-    """One ``key.transition`` line with its place in the tree and the key that signed it."""
+class TransitionStep:
+    """One ``key.transition`` line (no LF) with the proof of its place in the tree."""
 
     line: bytes
     inclusion: tuple[bytes, ...]
-    old_public_key: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyChain:
+    """How an identity's key came to be: a raw public key and the changes that followed it."""
+
+    first_public_key: bytes
+    steps: tuple[TransitionStep, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +78,7 @@ class BookmarkProof:
     old_size: int
     consistency: tuple[bytes, ...]
     binding: OriginBinding | None = None
-    transitions: tuple[TransitionProof, ...] = ()
+    chain: KeyChain | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

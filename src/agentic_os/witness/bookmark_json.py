@@ -29,15 +29,17 @@ from agentic_os.errors import CryptoError
 from agentic_os.witness.bookmark import (
     BookmarkProof,
     BookmarkRequest,
+    KeyChain,
     KeySignature,
     OriginBinding,
     Receipt,
-    TransitionProof,
+    TransitionStep,
 )
 from agentic_os.witness.refusal import malformed
 from agentic_os.witness.shapes import (
     BindingShape,
     BookmarkShape,
+    KeyChainShape,
     KeySignatureShape,
     ProofShape,
     ReceiptShape,
@@ -167,14 +169,7 @@ def _proof(shape: ProofShape, ordinal: int) -> BookmarkProof:
     try:
         head = parse_signed_checkpoint(shape.checkpoint.encode())
         binding = _binding(shape.binding) if shape.binding else None
-        transitions = tuple(
-            TransitionProof(
-                line=item.line.encode(),
-                inclusion=_hashes(item.inclusion),
-                old_public_key=decode_base64(item.old_public_key_b64),
-            )
-            for item in shape.transitions
-        )
+        chain = _chain(shape.key_chain) if shape.key_chain else None
     except (CryptoError, UnicodeEncodeError) as error:
         raise malformed(getattr(error, "message", "not UTF-8")) from None
     _check_head(head, origin=shape.origin, ordinal=ordinal)
@@ -184,7 +179,7 @@ def _proof(shape: ProofShape, ordinal: int) -> BookmarkProof:
         old_size=shape.old_size,
         consistency=_hashes(shape.consistency),
         binding=binding,
-        transitions=transitions,
+        chain=chain,
     )
 
 
@@ -193,6 +188,16 @@ def _binding(shape: BindingShape) -> OriginBinding:
     if key.kind != "note":
         raise malformed("a checkpoint is signed by a note key")
     return OriginBinding(key=key, signature=decode_base64(shape.sig_b64))
+
+
+def _chain(shape: KeyChainShape) -> KeyChain:
+    return KeyChain(
+        first_public_key=decode_base64(shape.first_public_key_b64),
+        steps=tuple(
+            TransitionStep(line=step.line.encode(), inclusion=_hashes(step.inclusion))
+            for step in shape.steps
+        ),
+    )
 
 
 def _check_head(head: SignedCheckpoint, *, origin: str, ordinal: int) -> None:
@@ -223,13 +228,15 @@ def _proof_tree(proof: BookmarkProof) -> dict[str, JsonInput]:
             "vkey": proof.binding.key.vkey,
             "sig_b64": encode_base64(proof.binding.signature),
         }
-    if proof.transitions:
-        tree["transitions"] = [
-            {
-                "line": item.line.decode(),
-                "inclusion": [encode_base64(node) for node in item.inclusion],
-                "old_public_key_b64": encode_base64(item.old_public_key),
-            }
-            for item in proof.transitions
-        ]
+    if proof.chain:
+        tree["key_chain"] = {
+            "first_public_key_b64": encode_base64(proof.chain.first_public_key),
+            "steps": [
+                {
+                    "line": step.line.decode(),
+                    "inclusion": [encode_base64(node) for node in step.inclusion],
+                }
+                for step in proof.chain.steps
+            ],
+        }
     return tree

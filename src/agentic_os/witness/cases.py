@@ -97,9 +97,9 @@ class BookmarkCase:
             return True
         if self.origin and self.origin.identity_id:
             owner = self.predecessor
-            return owner is not None and owner.key_digits == self.claim.transition_from
+            return owner is not None and owner.key_digits in self.claim.earlier_keys
         named = origin_key_digits(head.origin)
-        return named in (self.claim.key_digits, self.claim.transition_from)
+        return named in {self.claim.key_digits, *self.claim.earlier_keys}
 
     @property
     def is_repeat(self) -> bool:

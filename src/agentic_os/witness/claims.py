@@ -23,7 +23,7 @@ from agentic_os.errors import CryptoError
 from agentic_os.witness.bookmark import (
     BookmarkProof,
     BookmarkRequest,
-    TransitionProof,
+    TransitionStep,
     binding_text,
 )
 from agentic_os.witness.refusal import malformed, unsigned
@@ -75,7 +75,7 @@ def verify_bookmark(
         ledger_hash=request.ledger_hash,
         admitted=admitted,
         head=verified.claim if verified else None,
-        transition_from=_transition_start(request.proof, key) if request.proof else None,
+        earlier_keys=_earlier_keys(request.proof, key) if request.proof else frozenset(),
     )
     return VerifiedBookmark(claim=claim, note=verified.note if verified else None)
 
@@ -148,34 +148,33 @@ def _verifies(key: VerifyingKey, sig_b64: str, text: bytes) -> bool:
     return key.verify(signature, text)
 
 
-def _transition_start(proof: BookmarkProof, key: VerifyingKey) -> str | None:
-    """Return the key digits at the start of the chain of transitions that ends at ``key``."""
-    if not proof.transitions:
-        return None
+def _earlier_keys(proof: BookmarkProof, key: VerifyingKey) -> frozenset[str]:
+    """Return the digits of the keys that verified transitions in the tree lead from to ``key``."""
+    if proof.chain is None:
+        return frozenset()
     try:
-        first = current = VerifyingKey(ML_DSA_87, proof.transitions[0].old_public_key)
-        for item in proof.transitions:
-            if item.old_public_key != current.raw:
-                raise unsigned("the key transitions do not follow each other")
-            current = verify_transition_line(item.line, role="identity", old=current)
-            if not _stands_in(proof.head.checkpoint, item):
+        current, digits = VerifyingKey(ML_DSA_87, proof.chain.first_public_key), []
+        for step in proof.chain.steps:
+            digits.append(key_digits(current))
+            current = verify_transition_line(step.line, role="identity", old=current)
+            if not _stands_in(proof.head.checkpoint, step):
                 raise unsigned("a key transition does not stand in the tree")
     except CryptoError as error:
         raise unsigned(error.message) from None
     if current != key:
         raise unsigned("the key transitions end at another key")
-    return key_digits(first)
+    return frozenset(digits)
 
 
-def _stands_in(checkpoint: Checkpoint, item: TransitionProof) -> bool:
-    line = decode(item.line)
+def _stands_in(checkpoint: Checkpoint, step: TransitionStep) -> bool:
+    line = decode(step.line)
     entry = line["entry"] if isinstance(line, dict) else None
     seq = entry["seq"] if isinstance(entry, dict) else None
     return isinstance(seq, int) and inclusion_holds(
         index=seq - 1,
         size=checkpoint.size,
-        leaf=leaf_hash(item.line),
-        proof=item.inclusion,
+        leaf=leaf_hash(step.line),
+        proof=step.inclusion,
         root=checkpoint.root,
     )
 

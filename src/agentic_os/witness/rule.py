@@ -172,7 +172,7 @@ BOOKMARK_TABLE: Final[tuple[Row[BookmarkCase], ...]] = (
     ),
     Row(
         status=400,
-        code="MALFORMED",
+        code="ORIGIN_FORM",
         message="the origin is not that of an identity's ledger",
         when=_with_tree(lambda case: origin_key_digits(case.claim.origin) is None),
     ),
@@ -198,7 +198,7 @@ BOOKMARK_TABLE: Final[tuple[Row[BookmarkCase], ...]] = (
     ),
     Row(
         status=400,
-        code="MALFORMED",
+        code="BINDING_MISSING",
         message="the first proof needs a binding of its origin",
         when=lambda case: (
             case.claim.head is not None and case.claim.head.binds is None and not case.is_bound

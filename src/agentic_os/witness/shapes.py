@@ -65,12 +65,21 @@ class BindingShape(ClosedShape, frozen=True):
     sig_b64: _SIGNATURE_CHARS
 
 
-class TransitionShape(ClosedShape, frozen=True):
-    """A ``key.transition`` line, its inclusion proof and the key that signed it."""
+class TransitionStepShape(ClosedShape, frozen=True):
+    """A ``key.transition`` line and its inclusion proof."""
 
     line: Annotated[str, msgspec.Meta(max_length=TRANSITION_LINE_CHARS)]
     inclusion: _HASH_LIST
-    old_public_key_b64: _SIGNATURE_CHARS
+
+
+class KeyChainShape(ClosedShape, frozen=True):
+    """An earlier identity key and the transitions that lead from it to the signing key."""
+
+    first_public_key_b64: _SIGNATURE_CHARS
+    steps: Annotated[
+        tuple[TransitionStepShape, ...],
+        msgspec.Meta(min_length=1, max_length=TRANSITIONS_ENTRIES),
+    ]
 
 
 class ProofShape(ClosedShape, frozen=True):
@@ -81,9 +90,7 @@ class ProofShape(ClosedShape, frozen=True):
     old_size: Annotated[int, msgspec.Meta(ge=0, le=ORDINAL_LIMIT)]
     consistency: _HASH_LIST
     binding: BindingShape | None = None
-    transitions: Annotated[
-        tuple[TransitionShape, ...], msgspec.Meta(max_length=TRANSITIONS_ENTRIES)
-    ] = ()
+    key_chain: KeyChainShape | None = None
 
 
 class BookmarkShape(ClosedShape, frozen=True):

@@ -89,8 +89,8 @@ class BookmarkClaim:
         ledger_hash: the head's hash, bare hex.
         admitted: whether the registration mode lets a new identity in.
         head: the proof, if there is one.
-        transition_from: key digits at the start of a verified chain of key transitions that
-            ends at this identity's key.
+        earlier_keys: digits of the keys that led to this identity's by verified transitions
+            in the tree.
     """
 
     identity_id: str
@@ -100,7 +100,7 @@ class BookmarkClaim:
     ledger_hash: str
     admitted: bool = True
     head: HeadClaim | None = None
-    transition_from: str | None = None
+    earlier_keys: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
