@@ -1,0 +1,210 @@
+"""The fleet: every project below the roots, as a frozen value.
+
+The rim that joins walk, descriptors, surfaces and git. One bad project, or one folder
+that cannot be read, is reported and spoils nothing else (design section 6); only a root
+that was named and does not exist is an error.
+"""
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+
+from agentic_os.errors import FilesError
+from agentic_os.files.reading import Folder
+from agentic_os.registry.checkouts import CheckoutReader
+from agentic_os.registry.codes import diagnostic
+from agentic_os.registry.discovery import Candidate, Ground, Progress, Walk, listed_candidate, walk
+from agentic_os.registry.folding import Sighting, fold
+from agentic_os.registry.known import KnownDescriptor, KnownDescriptors
+from agentic_os.registry.layouts import Clock, DescriptorReader
+from agentic_os.registry.lookup import containing_project, find_project
+from agentic_os.registry.project import Project
+from agentic_os.registry.pruning import Pruning
+from agentic_os.registry.surfaces import survey
+from agentic_os.results import Diagnostic, RootView, ScanData
+from agentic_os.settings import ListedProject, Root, Settings
+from agentic_os.text.fencing import one_line
+
+_NOTHING_KNOWN: KnownDescriptors = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fleet:
+    """All projects by name, the roots in the order they were given, and what was noticed.
+
+    ``diagnostics`` are those that belong to no root and no project. ``known`` holds every
+    descriptor that was met, for the next run.
+    """
+
+    projects: tuple[Project, ...]
+    roots: tuple[RootView, ...]
+    diagnostics: tuple[Diagnostic, ...] = ()
+    known: KnownDescriptors = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def view(self) -> ScanData:
+        """The answer of ``scan``."""
+        return ScanData(projects=tuple(project.view for project in self.projects), roots=self.roots)
+
+    def find(self, text: str, *, current: Path) -> Project:
+        """Return the project that an id, alias, name or path means.
+
+        Raises:
+            UnknownProjectError: none does, or more than one.
+        """
+        return find_project(self.projects, text, current=current)
+
+    def containing(self, path: Path) -> Project | None:
+        """Return the innermost project that holds ``path``, if any."""
+        return containing_project(self.projects, path)
+
+
+def load_fleet(
+    roots: Sequence[Root],
+    settings: Settings,
+    *,
+    aios: Path | None = None,
+    home: Path | None = None,
+    known: KnownDescriptors = _NOTHING_KNOWN,
+    progress: Progress | None = None,
+    clock: Clock = time.time_ns,
+) -> Fleet:
+    """Find every project below the roots, and those that the settings list by path.
+
+    Listed projects outside the roots are left out when the roots come from the command
+    line: those are then the whole fleet.
+
+    Args:
+        roots: what to walk, in the order of the answer.
+        settings: excludes, limits, pinned ids, aliases.
+        aios: the AIOS folder, which is never walked.
+        home: the home folder, whose own ``.git`` and ``.agents`` make no project.
+        known: descriptors of an earlier run; unchanged ones are not parsed again.
+        progress: called with the folders listed and the candidates found so far.
+        clock: nanoseconds since the epoch.
+
+    Raises:
+        RootMissingError: a root does not exist or is not a folder.
+    """
+    ground = Ground(
+        limits=settings.limits,
+        pruning=Pruning(exclude=settings.exclude),
+        aios=aios,
+        home=home,
+        progress=progress,
+    )
+    walks = _walk_all(roots, ground)
+    listed = {os.path.realpath(entry.path): entry for entry in settings.projects}
+    loader = _Loader(home=home, known=known, clock=clock)
+    for found in walks:
+        loader.add_walk(found, listed)
+    if not any(root.origin == "command line" for root in roots):
+        loader.add_listed(listed)
+    projects = fold(loader.sightings, listed)
+    counts = _counts(projects)
+    return Fleet(
+        projects=projects,
+        roots=tuple(
+            RootView(
+                path=one_line(str(found.root)),
+                folders=found.folders,
+                projects=counts.get(found.root, 0) if found.folders else 0,
+                diagnostics=(*found.diagnostics, *loader.of_root.get(position, ())),
+            )
+            for position, found in enumerate(walks)
+        ),
+        diagnostics=tuple(loader.diagnostics),
+        known=MappingProxyType(loader.known),
+    )
+
+
+def _walk_all(roots: Sequence[Root], ground: Ground) -> list[Walk]:
+    """Walk the innermost roots first: each then gets its own full depth, and counts once."""
+    order = sorted(
+        range(len(roots)), key=lambda position: -os.path.realpath(roots[position].path).count("/")
+    )
+    walks: dict[int, Walk] = {}
+    for position in order:
+        walks[position] = walk(roots[position], ground)
+    return [walks[position] for position in range(len(roots))]
+
+
+def _counts(projects: Sequence[Project]) -> Mapping[Path, int]:
+    counts: dict[Path, int] = {}
+    for project in projects:
+        counts[project.root] = counts.get(project.root, 0) + 1
+    return counts
+
+
+class _Loader:
+    """Looks into candidates and keeps what they come to."""
+
+    def __init__(self, *, home: Path | None, known: KnownDescriptors, clock: Clock) -> None:
+        self._home = home
+        self._home_real = os.path.realpath(home) if home else None
+        self._reader = DescriptorReader(known=known, clock=clock)
+        self._checkouts = CheckoutReader()
+        self._walks = 0
+        self._looked_at: set[str] = set()
+        self.sightings: list[Sighting] = []
+        self.of_root: dict[int, list[Diagnostic]] = {}
+        self.diagnostics: list[Diagnostic] = []
+        self.known: dict[str, KnownDescriptor] = {}
+
+    def add_walk(self, found: Walk, listed: Mapping[str, ListedProject]) -> None:
+        """Look into the candidates of one walk."""
+        noted = self.of_root.setdefault(self._walks, [])
+        self._walks += 1
+        for candidate in found.candidates:
+            if candidate.folder in listed and not candidate.listed:
+                candidate = replace(candidate, listed=True)  # noqa: PLW2901 - the same one, marked
+            self._looked_at.add(candidate.folder)
+            noted.extend(self._look(candidate))
+
+    def add_listed(self, listed: Mapping[str, ListedProject]) -> None:
+        """Look into the listed projects that no walk met."""
+        for folder, entry in listed.items():
+            if folder in self._looked_at:
+                continue
+            before = len(self.sightings)
+            candidate = listed_candidate(Path(folder), home=self._home)
+            if candidate is not None:
+                self.diagnostics.extend(self._look(candidate))
+            if len(self.sightings) == before:
+                message = f"no project at {one_line(entry.typed)}, which projects.toml lists"
+                self.diagnostics.append(diagnostic("LISTED_PROJECT_MISSING", message))
+
+    def _look(self, candidate: Candidate) -> list[Diagnostic]:
+        """Look into one candidate; return what belongs to its root when it is no project."""
+        try:
+            with Folder.open(Path(candidate.folder)) as folder:
+                reading = self._reader.read(folder, candidate.folder, candidate.layouts)
+                self.known.update(reading.known)
+                if reading.descriptor is None:
+                    return self._of_root(candidate, reading.diagnostics)
+                surfaces, noted = survey(folder, reading.descriptor)
+        except FilesError as fault:
+            message = f"{one_line(candidate.relative) or 'the root'}: {fault.message}"
+            path = one_line(candidate.relative) or "."
+            return [diagnostic("FOLDER_UNREADABLE", message, path=path)]
+        location = self._checkouts.locate(candidate)
+        self.sightings.append(
+            Sighting(
+                candidate=candidate,
+                descriptor=reading.descriptor,
+                surfaces=surfaces,
+                location=location,
+                diagnostics=(*reading.diagnostics, *noted),
+            )
+        )
+        return []
+
+    def _of_root(self, candidate: Candidate, diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
+        """Turn diagnostics of a folder that is no project into those of its root."""
+        if candidate.folder == self._home_real:
+            return []  # the person's own ~/.agents is no project that stopped resolving
+        prefix = f"{one_line(candidate.relative)}/" if candidate.relative else ""
+        return [replace(noted, path=f"{prefix}{noted.path}") for noted in diagnostics]

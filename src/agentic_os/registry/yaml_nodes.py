@@ -1,0 +1,176 @@
+"""Hostile YAML to nodes, never to objects.
+
+Design decision 4. The text is only composed: scalars keep the text that was written, so
+nothing is converted and nothing can overflow, raise or run. An alias is the same node
+once more, so no expansion exists to bound. Depth is bounded before the C composer, which
+recurses, sees the text. Kinds of plain scalars (null, true or false) are told apart when
+one is looked at, which saves the resolver's work on all the others.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import yaml
+
+if TYPE_CHECKING:
+    from yaml import CSafeLoader as _Loader
+else:
+    # A PyYAML that was built without libyaml has no C loader; the other one is slower.
+    _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+MAX_DEPTH_LEVELS = 64
+MAX_EVENTS_ENTRIES = 100_000
+
+ScalarKind = Literal["text", "null", "boolean"]
+
+# Block nesting grows by indentation or by a run of indicators at a line's start; with
+# fewer than this many in a row it cannot pass twice MAX_DEPTH_LEVELS.
+_RUN = rf"[ \t\-?:]{{{MAX_DEPTH_LEVELS}}}"
+_LONG_RUN = re.compile("\n" + _RUN)
+_LONG_FIRST_RUN = re.compile(_RUN)
+_ODD_LINE_ENDS = ("\x85", "\u2028", "\u2029")
+_MESSAGE_CHARS = 120
+_NULLS = frozenset({"", "~", "null", "Null", "NULL"})
+_BOOLEAN_WORDS = ("yes", "no", "true", "false", "on", "off")
+_BOOLEANS = frozenset(
+    form for word in _BOOLEAN_WORDS for form in (word, word.capitalize(), word.upper())
+)
+_STRING_TAG = "tag:yaml.org,2002:str"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Broken:
+    """Why a text is no usable YAML; ``line`` counts from 1."""
+
+    reason: str
+    line: int | None
+    too_deep: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scalar:
+    """A scalar: the text that was written, what YAML takes it for, its line from 1.
+
+    Numbers and dates are text here.
+    """
+
+    text: str
+    kind: ScalarKind
+    line: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """A mapping: the last node of each key, the keys that stood twice, its line."""
+
+    nodes: Mapping[str, yaml.Node]
+    repeated: tuple[tuple[str, int], ...]
+    line: int
+
+
+class _Composer(_Loader):
+    """Composes nodes without working out the tags of plain scalars."""
+
+    def descend_resolver(self, *_: object) -> None:
+        """Do nothing: there are no path resolvers."""
+
+    def ascend_resolver(self) -> None:
+        """Do nothing: there are no path resolvers."""
+
+    def resolve(self, *_: object) -> None:
+        """Leave the tag open; ``scalar`` looks at the text when it is asked for."""
+
+
+def compose(text: str) -> yaml.Node | Broken | None:
+    """Return the root node of the only document; nothing when it is empty or null."""
+    if _suspicious(text):
+        fault = _too_deep(text)
+        if fault is not None:
+            return fault
+    try:
+        root = yaml.compose(text, Loader=_Composer)
+    except yaml.MarkedYAMLError as fault:
+        mark = fault.problem_mark or fault.context_mark
+        reason = " ".join(part for part in (fault.problem, fault.context) if part)
+        line = None if mark is None else mark.line + 1
+        # libyaml has a bound of its own, which its look-ahead can meet before ours.
+        return Broken(reason=_cut(reason), line=line, too_deep="nesting depth" in reason)
+    except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as fault:
+        return Broken(reason=_cut(getattr(fault, "reason", type(fault).__name__)), line=None)
+    top = scalar(root)
+    return None if top is not None and top.kind == "null" else root
+
+
+def block(node: yaml.Node | None) -> Block | None:
+    """Return a mapping node as a block; nothing for any other node.
+
+    Keys that are not scalars are passed over; a key is the text that was written.
+    """
+    if not isinstance(node, yaml.MappingNode):
+        return None
+    nodes: dict[str, yaml.Node] = {}
+    repeated: list[tuple[str, int]] = []
+    for key, value in node.value:
+        if isinstance(key, yaml.ScalarNode):
+            name = key.value
+            if name in nodes:
+                repeated.append((name, line_of(key)))
+            nodes[name] = value
+    return Block(nodes=nodes, repeated=tuple(repeated), line=line_of(node))
+
+
+def scalar(node: yaml.Node | None) -> Scalar | None:
+    """Return a scalar node as a value; nothing for any other node."""
+    if not isinstance(node, yaml.ScalarNode):
+        return None
+    text: str = node.value
+    kind: ScalarKind = "text"
+    if not node.style and node.tag != _STRING_TAG:
+        if text in _NULLS:
+            kind = "null"
+        elif text in _BOOLEANS:
+            kind = "boolean"
+    return Scalar(text=text, kind=kind, line=line_of(node))
+
+
+def line_of(node: yaml.Node) -> int:
+    """Return the line on which a node starts, from 1."""
+    line: int = node.start_mark.line
+    return line + 1
+
+
+def _suspicious(text: str) -> bool:
+    """Whether the text could nest deeply; cheap, and true too often rather than too seldom."""
+    return (
+        text.count("[") + text.count("{") > MAX_DEPTH_LEVELS
+        or _LONG_RUN.search(text) is not None
+        or _LONG_FIRST_RUN.match(text) is not None
+        or any(end in text for end in _ODD_LINE_ENDS)
+    )
+
+
+def _too_deep(text: str) -> Broken | None:
+    """Count depth and events with the parser, which does not recurse."""
+    depth = 0
+    try:
+        for count, event in enumerate(yaml.parse(text, Loader=_Composer)):
+            if isinstance(event, yaml.CollectionStartEvent):
+                depth += 1
+                if depth > MAX_DEPTH_LEVELS:
+                    reason = f"it is nested more than {MAX_DEPTH_LEVELS} levels deep"
+                    mark = event.start_mark
+                    line = None if mark is None else mark.line + 1
+                    return Broken(reason=reason, line=line, too_deep=True)
+            elif isinstance(event, yaml.CollectionEndEvent):
+                depth -= 1
+            if count > MAX_EVENTS_ENTRIES:
+                return Broken(reason="it has too many parts", line=None, too_deep=True)
+    except (yaml.YAMLError, ValueError, OverflowError, RecursionError):
+        return None  # compose meets the same fault and names it
+    return None
+
+
+def _cut(reason: str) -> str:
+    return reason if len(reason) <= _MESSAGE_CHARS else reason[:_MESSAGE_CHARS] + "…"
