@@ -26,7 +26,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, Self
+from typing import Literal, NamedTuple, Self
 
 from agentic_os.errors import FilesError
 from agentic_os.text.fencing import one_line
@@ -51,11 +51,11 @@ _ROOT_FLAGS = os.O_RDONLY | _DIRECTORY | _CLOEXEC
 _REGULAR = stat.S_IFREG
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fingerprint:
+class Fingerprint(NamedTuple):
     """What identifies a file's content without reading it (design section 4).
 
-    The device is implied by the folder. Times are nanoseconds since the epoch.
+    The device is implied by the folder. Times are nanoseconds since the epoch. A tuple,
+    like ``Entry``: a sweep makes one of each for every file of the fleet.
     """
 
     size: int
@@ -82,8 +82,7 @@ class FileRead:
         return digest
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class Entry(NamedTuple):
     """One name in a folder; links are never followed to tell their kind.
 
     ``fingerprint`` is there only when it was asked for and the name still existed.
@@ -224,6 +223,8 @@ class Folder:
         """
         found: list[Entry] = []
         truncated = False
+        if self._fd < 0:  # scandir(-1) would list the current folder
+            raise FilesError("the folder is closed")
         try:
             with os.scandir(self._fd) as scan:
                 for item in scan:
@@ -231,7 +232,7 @@ class Folder:
                         truncated = True
                         break
                     fingerprint = _entry_fingerprint(item) if stat else None
-                    found.append(Entry(name=item.name, kind=_kind(item), fingerprint=fingerprint))
+                    found.append(Entry(item.name, _kind(item), fingerprint))
         except OSError as fault:
             raise _mapped(fault, ".") from fault
         found.sort(key=_by_name)
@@ -381,20 +382,24 @@ def _fingerprint(found: os.stat_result) -> Fingerprint:
 def _kind(item: os.DirEntry[str]) -> EntryKind:
     # Each question may need a stat where the file system gives no type; a name that
     # vanished meanwhile, or that may not be looked at, is "other".
-    with suppress(OSError):
+    try:
         if item.is_file(follow_symlinks=False):
             return "file"
         if item.is_dir(follow_symlinks=False):
             return "folder"
         if item.is_symlink():
             return "link"
+    except OSError:
+        pass
     return "other"
 
 
 def _entry_fingerprint(item: os.DirEntry[str]) -> Fingerprint | None:
-    with suppress(OSError):
-        return _fingerprint(item.stat(follow_symlinks=False))
-    return None
+    try:
+        found = item.stat(follow_symlinks=False)
+    except OSError:
+        return None
+    return Fingerprint(found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
 
 
 def _shown(relative: str) -> str:
