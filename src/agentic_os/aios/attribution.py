@@ -8,8 +8,8 @@ out, and every name that it has must fit. The two rules differ, as the conventio
 - search: a null field is present and fails; the slug or the id counts, an alias does not.
 """
 
-from agentic_os.aios.catalog import ProjectScope
 from agentic_os.aios.json_text import Json, JsonObject
+from agentic_os.aios.projects import ProjectScope
 
 
 def in_projection(row: JsonObject, scope: ProjectScope) -> bool:

@@ -2,129 +2,47 @@
 
 Rules (DotAIOS convention, projects):
 
-- A project is a folder whose name is a slug, with a README. Its alias is the field
-  ``project`` (older name ``slug``), its id ``id`` (older name ``project_id``); both names
-  with different values, or one id used twice, make the catalog invalid.
+- A project is a folder whose name is a slug, with a README. One id used twice makes the
+  catalog invalid.
 - The shared projection reads whole READMEs. A project's projection reads bounded front
   matter of every README, then the body of the selected one alone; a sibling's size and
   body do not matter.
 - A linked project folder, an invalid slug or a broken front matter fails closed.
 """
 
-import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from sys import maxsize
 from typing import TYPE_CHECKING, Final
-from urllib.parse import urlsplit
 
 from agentic_os.aios.faults import (
-    AMBIGUOUS_PROJECT,
     CATALOG_INVALID,
     PROJECT_FOLDER_LIMIT,
-    SELECTOR_UNKNOWN,
     SOURCE_CHANGED,
     UNSAFE_PATH,
-    argument_fault,
     fault,
 )
-from agentic_os.aios.front_matter import FRONT_MATTER_BYTES, FrontMatter, read_front_matter
+from agentic_os.aios.front_matter import FRONT_MATTER_BYTES, read_front_matter
 from agentic_os.aios.ledger import Charges
-from agentic_os.aios.reader import FolderReader, SourceRead
-from agentic_os.text.budget import cut_utf16, utf16_length
+from agentic_os.aios.projects import (
+    PROJECTS,
+    README,
+    ProjectIdentity,
+    ProjectRecord,
+    ProjectScope,
+    identity_of,
+    is_slug,
+    record_of,
+    select_project,
+)
+from agentic_os.aios.reader import FolderReader
 
 if TYPE_CHECKING:
     from agentic_os.aios.layer import Stamp
 
-PROJECTS: Final = "projects"
-README: Final = "README.md"
 PROJECTS_FOLDER_ENTRIES: Final = 256
 """Entries that ``projects/`` may hold for a projection."""
 README_BYTES: Final = 1024 * 1024
 """Size of a README whose body is read."""
-EXCERPT_CHARS: Final = 1200
-"""UTF-16 units of a README's excerpt, the ellipsis included."""
-SELECTOR_CHARS: Final = 200
-"""Code points of a project selector."""
-
-_SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-_H1 = re.compile(r"#\s+(.+)")
-_LEADING_H1 = re.compile(r"#\s+[^\n]+(?:\n|\Z)")
-_BULLET = re.compile(r"[-*]\s")
-_SCP = re.compile(r"[A-Za-z0-9._-]+@[A-Za-z0-9.-]+:(?!/)[^\s]+")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProjectIdentity:
-    """What selects a project and attributes rows to it."""
-
-    slug: str
-    alias: str
-    id: str | None
-
-    @property
-    def names(self) -> frozenset[str]:
-        """Slug, alias and id."""
-        return frozenset(name for name in (self.slug, self.alias, self.id) if name)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProjectRecord:
-    """A project's README as a projection shows it.
-
-    ``excerpt_clipped`` says that the body was longer than the excerpt; ``read`` is the
-    accepted read it came from, ``None`` for a project that is only a name.
-    """
-
-    identity: ProjectIdentity
-    name: str
-    status: str
-    domains: tuple[str, ...]
-    description: str
-    repo_url: str | None
-    excerpt: str
-    excerpt_clipped: bool
-    read: SourceRead | None
-
-    @property
-    def source(self) -> str:
-        """The README's path, relative to the AIOS folder."""
-        return f"{PROJECTS}/{self.identity.slug}/{README}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProjectScope:
-    """The selected project and which of its names stand alone.
-
-    ``unique_names`` are the names that no other project of the catalog has; ``id`` is
-    ``None`` unless it is unique.
-    """
-
-    identity: ProjectIdentity
-    unique_names: frozenset[str]
-    id: str | None
-
-
-def is_slug(name: str) -> bool:
-    """Whether ``name`` is a valid project slug."""
-    return _SLUG.fullmatch(name) is not None
-
-
-def clean_selector(selector: str) -> str:
-    """Trim and check a projection's project selector.
-
-    Raises:
-        AiosError: DOTAIOS_ARGUMENT_INVALID when it is blank, too long or holds control
-            characters.
-    """
-    trimmed = selector.strip()
-    if not trimmed or len(selector) > SELECTOR_CHARS or _CONTROL.search(selector):
-        raise argument_fault(
-            f"the project selector must be a slug or stable id of 1 to {SELECTOR_CHARS} "
-            "characters without control characters"
-        )
-    return trimmed
 
 
 def read_catalog(reader: FolderReader, charges: Charges) -> tuple[ProjectRecord, ...]:
@@ -138,9 +56,18 @@ def read_catalog(reader: FolderReader, charges: Charges) -> tuple[ProjectRecord,
     for slug in _slugs(reader, charges):
         read = reader.read(_readme(slug), limit_bytes=README_BYTES, charges=charges, hold=True)
         if read is not None:
-            records.append(_record(slug, read, read_front_matter(read.data)))
+            records.append(record_of(slug, read, read_front_matter(read.data)))
     _require_unique_ids(record.identity for record in records)
     return tuple(records)
+
+
+def read_identities(reader: FolderReader, charges: Charges) -> tuple[ProjectIdentity, ...]:
+    """Read the identity of every project by bounded front matter, in slug order.
+
+    Raises:
+        AiosError: as ``read_catalog``.
+    """
+    return tuple(_identities(reader, charges))
 
 
 def read_selected(
@@ -152,82 +79,21 @@ def read_selected(
         AiosError: DOTAIOS_AMBIGUOUS_PROJECT, DOTAIOS_PROJECT_SELECTOR_UNKNOWN, or as
             ``read_catalog``.
     """
-    observed: dict[str, Stamp] = {}
-    identities = []
-    for slug in _slugs(reader, charges):
-        start = reader.read(
-            _readme(slug),
-            limit_bytes=maxsize,
-            prefix_bytes=FRONT_MATTER_BYTES,
-            charges=charges,
-            hold=True,
-        )
-        if start is not None:
-            observed[slug] = start.stamp
-            identities.append(_identity(slug, read_front_matter(start.data)))
-    _require_unique_ids(identities)
-    scope = select_project(selector, identities)
+    observed = _identities(reader, charges)
+    scope = select_project(selector, list(observed))
     slug = scope.identity.slug
     read = reader.read(
-        _readme(slug), limit_bytes=README_BYTES, charges=charges, expected=observed[slug]
+        _readme(slug),
+        limit_bytes=README_BYTES,
+        charges=charges,
+        expected=observed[scope.identity],
     )
     if read is None:
         raise fault(SOURCE_CHANGED)
-    record = _record(slug, read, read_front_matter(read.data))
+    record = record_of(slug, read, read_front_matter(read.data))
     if record.identity != scope.identity:
         raise fault(SOURCE_CHANGED)
     return scope, record
-
-
-def select_project(selector: str, identities: Sequence[ProjectIdentity]) -> ProjectScope:
-    """Find the one project that answers to ``selector`` by id, slug or alias.
-
-    Raises:
-        AiosError: DOTAIOS_AMBIGUOUS_PROJECT or DOTAIOS_PROJECT_SELECTOR_UNKNOWN.
-    """
-    matches = [identity for identity in identities if selector in identity.names]
-    if not matches:
-        raise fault(SELECTOR_UNKNOWN)
-    if len(matches) > 1:
-        raise fault(AMBIGUOUS_PROJECT)
-    selected = matches[0]
-    others = [identity for identity in identities if identity is not selected]
-    shared = {name for other in others for name in other.names}
-    return ProjectScope(
-        identity=selected,
-        unique_names=selected.names - shared,
-        id=selected.id if selected.id not in {other.id for other in others} else None,
-    )
-
-
-def bare_record(name: str) -> ProjectRecord:
-    """Make the record of a project that the catalog does not know."""
-    return ProjectRecord(
-        identity=ProjectIdentity(slug=name, alias=name, id=None),
-        name=name,
-        status="",
-        domains=(),
-        description="",
-        repo_url=None,
-        excerpt="",
-        excerpt_clipped=False,
-        read=None,
-    )
-
-
-def safe_remote(value: str | None) -> str | None:
-    """Return a git remote that is safe to name: https, ssh, git or scp form, no secrets."""
-    if value is None or re.search(r"[\s\x00-\x1f\x7f]|::|\A-", value):
-        return None
-    if _SCP.fullmatch(value):
-        return value
-    try:
-        parts = urlsplit(value)
-        secret = parts.password is not None or (parts.scheme == "https" and parts.username)
-        known = parts.scheme in {"https", "ssh", "git"} and parts.hostname
-    except ValueError:
-        return None
-    return value if known and not secret else None
 
 
 def _slugs(reader: FolderReader, charges: Charges) -> list[str]:
@@ -250,67 +116,24 @@ def _slugs(reader: FolderReader, charges: Charges) -> list[str]:
     return slugs
 
 
+def _identities(reader: FolderReader, charges: Charges) -> "dict[ProjectIdentity, Stamp]":
+    found: dict[ProjectIdentity, Stamp] = {}
+    for slug in _slugs(reader, charges):
+        start = reader.read(
+            _readme(slug),
+            limit_bytes=maxsize,
+            prefix_bytes=FRONT_MATTER_BYTES,
+            charges=charges,
+            hold=True,
+        )
+        if start is not None:
+            found[identity_of(slug, read_front_matter(start.data))] = start.stamp
+    _require_unique_ids(found)
+    return found
+
+
 def _readme(slug: str) -> str:
     return f"{PROJECTS}/{slug}/{README}"
-
-
-def _identity(slug: str, front: FrontMatter) -> ProjectIdentity:
-    current, older = front.text("id"), front.text("project_id")
-    if current and older and current != older:
-        raise fault(CATALOG_INVALID)
-    return ProjectIdentity(
-        slug=slug, alias=front.text("project", "slug") or slug, id=current or older
-    )
-
-
-def _record(slug: str, read: SourceRead, front: FrontMatter) -> ProjectRecord:
-    whole = SourceRead(data=read.data[front.body_from :], stamp=read.stamp).text
-    body = whole.replace("\r\n", "\n")
-    identity = _identity(slug, front)
-    text = _LEADING_H1.sub("", body, count=1) if _LEADING_H1.match(body) else body
-    excerpt, clipped = _clipped(text.strip())
-    return ProjectRecord(
-        identity=identity,
-        name=front.text("name") or _first_heading(body) or identity.alias,
-        status=front.text("status") or "unknown",
-        domains=_domains(front),
-        description=front.text("description") or _first_prose(body),
-        repo_url=safe_remote(front.text("repo_url", "repo")),
-        excerpt=excerpt,
-        excerpt_clipped=clipped,
-        read=read,
-    )
-
-
-def _clipped(text: str) -> tuple[str, bool]:
-    if utf16_length(text) <= EXCERPT_CHARS:
-        return text, False
-    return cut_utf16(text, EXCERPT_CHARS - 1).rstrip() + "…", True
-
-
-def _domains(front: FrontMatter) -> tuple[str, ...]:
-    field = front.fields.get("domain")
-    if field is None:
-        return ()
-    values = field.items or (field.text or "").split(",")
-    return tuple(value.strip() for value in values if value.strip())
-
-
-def _first_heading(body: str) -> str | None:
-    found = (_H1.fullmatch(line) for line in body.split("\n"))
-    return next((match.group(1).strip() for match in found if match), None)
-
-
-def _first_prose(body: str) -> str:
-    lines = (line.strip() for line in body.split("\n"))
-    return next(
-        (
-            line
-            for line in lines
-            if line and not line.startswith(("#", "<!--")) and not _BULLET.match(line)
-        ),
-        "",
-    )
 
 
 def _require_unique_ids(identities: Iterable[ProjectIdentity]) -> None:

@@ -50,6 +50,7 @@ EVIDENCE_ENTRIES: Final = "DOTAIOS_EVIDENCE_ENTRY_COUNT_EXCEEDED"
 POLICY_INVALID: Final = "DOTAIOS_MEMORY_POLICY_INVALID"
 ARGUMENT_INVALID: Final = "DOTAIOS_ARGUMENT_INVALID"
 AMBIGUOUS_PROJECT: Final = "DOTAIOS_AMBIGUOUS_PROJECT"
+STATE_INVALID: Final = "DOTAIOS_PROJECT_STATE_INVALID"
 SELECTOR_INVALID: Final = "DOTAIOS_PROJECT_SELECTOR_INVALID"
 SELECTOR_UNKNOWN: Final = "DOTAIOS_PROJECT_SELECTOR_UNKNOWN"
 SELECTOR_AMBIGUOUS: Final = "DOTAIOS_PROJECT_SELECTOR_AMBIGUOUS"
@@ -110,6 +111,7 @@ _MESSAGES: Mapping[str, tuple[str, str]] = MappingProxyType(
         EVIDENCE_FILES: ("the folder holds more files than one request may read", ""),
         EVIDENCE_ENTRIES: ("the folder holds more entries than one request may read", ""),
         AMBIGUOUS_PROJECT: ("the project selector fits several projects", "use the stable id"),
+        STATE_INVALID: ("the machine-local map of project checkouts is not valid", ""),
         SELECTOR_INVALID: ("the project selector is not a slug or a stable id", ""),
         SELECTOR_UNKNOWN: ("no project of the AIOS folder answers to the selector", ""),
         SELECTOR_AMBIGUOUS: ("the project selector fits several projects", "use the stable id"),

@@ -51,6 +51,14 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """The text between the delimiters, and where the body starts, in bytes."""
+
+    text: str
+    body_from: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FrontMatter:
     """The fields of a front matter and where the body starts, in bytes.
 
@@ -75,18 +83,37 @@ def read_front_matter(data: bytes, *, limit_bytes: int = FRONT_MATTER_BYTES) -> 
             ``limit_bytes``, is not YAML, repeats a key or is not a mapping;
             DOTAIOS_INVALID_UTF8.
     """
+    block = front_matter_block(data, limit_bytes=limit_bytes)
+    if block is None:
+        return FrontMatter(fields={}, body_from=0, present=False)
+    return FrontMatter(fields=_fields(block.text), body_from=block.body_from, present=True)
+
+
+def front_matter_block(data: bytes, *, limit_bytes: int) -> Block | None:
+    """Find the text between the delimiters; ``None`` when the file does not open with one.
+
+    Raises:
+        AiosError: DOTAIOS_FRONTMATTER_INVALID when it does not close within
+            ``limit_bytes``; DOTAIOS_INVALID_UTF8.
+    """
     opening = _OPENING.match(data)
     if opening is None:
-        return FrontMatter(fields={}, body_from=0, present=False)
+        return None
     window = data[opening.end() : limit_bytes]
     closing = _CLOSING.search(window)
-    if closing is None:
+    # A delimiter that the window's end cuts short could go on in the file.
+    cut = (
+        closing is not None
+        and not closing.group().endswith(b"\n")
+        and (opening.end() + closing.end() >= limit_bytes)
+    )
+    if closing is None or cut:
         raise fault(FRONT_MATTER_INVALID)
     try:
-        block = window[: closing.start()].decode("utf-8")
+        text = window[: closing.start()].decode("utf-8")
     except UnicodeDecodeError:
         raise fault(INVALID_UTF8) from None
-    return FrontMatter(fields=_fields(block), body_from=opening.end() + closing.end(), present=True)
+    return Block(text=text, body_from=opening.end() + closing.end())
 
 
 def without_front_matter(text: str) -> str:

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from agentic_os.aios.catalog import PROJECTS, README, README_BYTES, SELECTOR_CHARS, is_slug
+from agentic_os.aios.catalog import README_BYTES
 from agentic_os.aios.faults import (
     CATALOG_INVALID,
     EVIDENCE_FOLDER_TOO_LARGE,
@@ -24,6 +24,7 @@ from agentic_os.aios.faults import (
 )
 from agentic_os.aios.front_matter import FRONT_MATTER_BYTES, FrontMatter, read_front_matter
 from agentic_os.aios.ledger import Charges
+from agentic_os.aios.projects import PROJECTS, README, SELECTOR_CHARS, is_slug
 from agentic_os.aios.reader import FolderReader
 from agentic_os.errors import AiosError
 

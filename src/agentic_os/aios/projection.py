@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from agentic_os.aios.access import AiosAccess
-from agentic_os.aios.catalog import ProjectScope, clean_selector, read_selected
+from agentic_os.aios.catalog import read_selected
 from agentic_os.aios.configuration import require_folder
 from agentic_os.aios.coverage import Coverage
 from agentic_os.aios.faults import (
@@ -28,6 +28,7 @@ from agentic_os.aios.json_text import JsonObject, iso_utc
 from agentic_os.aios.policy import MemoryMode, MemoryPolicy
 from agentic_os.aios.projection_sources import ProjectionSources
 from agentic_os.aios.projection_text import ContextItems, Filled, fill
+from agentic_os.aios.projects import ProjectScope, clean_selector
 from agentic_os.aios.reader import FolderReader
 from agentic_os.aios.references import SourceEvidence
 from agentic_os.aios.withheld import hidden_characters

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final, TypeVar
 
 from agentic_os.aios.attribution import in_projection
-from agentic_os.aios.catalog import ProjectRecord, ProjectScope, bare_record, read_catalog
+from agentic_os.aios.catalog import read_catalog
 from agentic_os.aios.faults import (
     BUDGET_EXCEEDED,
     NOT_REGULAR,
@@ -25,6 +25,7 @@ from agentic_os.aios.notes import (
     recent_decisions,
 )
 from agentic_os.aios.projection_text import ContextItems, Excerpt, ProjectBlock
+from agentic_os.aios.projects import ProjectRecord, ProjectScope, bare_record
 from agentic_os.aios.reader import FolderReader
 from agentic_os.aios.references import evidence_of, root_hash
 from agentic_os.aios.timeline import (

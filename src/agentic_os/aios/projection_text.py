@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, TypeAlias
 
-from agentic_os.aios.catalog import ProjectRecord
+from agentic_os.aios.projects import ProjectRecord
 from agentic_os.aios.references import SourceEvidence
 from agentic_os.aios.timeline import SessionRow, TimelineRow
 from agentic_os.text.budget import cut_utf16, utf16_length

@@ -15,11 +15,10 @@ from agentic_os.aios.access import AiosAccess
 from agentic_os.aios.configuration import require_folder
 from agentic_os.aios.faults import (
     EVIDENCE_FOLDER_TOO_LARGE,
-    FRONT_MATTER_INVALID,
     argument_fault,
     as_evidence,
-    fault,
 )
+from agentic_os.aios.front_matter import front_matter_block
 from agentic_os.aios.identity import resolve_identity
 from agentic_os.aios.json_text import JsonObject
 from agentic_os.aios.ledger import Charges, Ledger
@@ -42,44 +41,12 @@ INSIDE_CHARS: Final = 4
 DESCRIPTION_SCORE: Final = 0.5
 AMBIGUOUS_BELOW: Final = 0.55
 
-_STOPWORDS: Final = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "my",
-        "me",
-        "i",
-        "to",
-        "for",
-        "of",
-        "and",
-        "or",
-        "on",
-        "in",
-        "is",
-        "this",
-        "that",
-        "with",
-        "it",
-        "do",
-        "how",
-        "what",
-        "should",
-        "want",
-        "wants",
-        "please",
-        "can",
-        "you",
-        "help",
-        "get",
-        "into",
-        "out",
-    ]
+_STOP_WORDS: Final = (
+    "a an the my me i to for of and or on in is this that with it do how what should "
+    "want wants please can you help get into out"
 )
+_STOPWORDS: Final = frozenset(_STOP_WORDS.split())
 _SPLIT = re.compile(r"[^a-z0-9]+")
-_FRONT = re.compile(r"---\r?\n")
-_CLOSE = re.compile(r"(?:^|\n)---(?:\r?\n|\Z)")
 _FIELD = re.compile(r"(name|description|triggers):(?:[ \t]+(.*))?")
 _ITEM = re.compile(r"[ \t]*-[ \t]+(.*)")
 _SEPARATOR = re.compile("[,·]")
@@ -218,18 +185,15 @@ def read_skill(folder: str, data: bytes) -> Skill:
     ``triggers`` as a comma list or as indented items. Other YAML is passed over.
 
     Raises:
-        AiosError: DOTAIOS_FRONTMATTER_INVALID when an opened front matter does not close.
+        AiosError: DOTAIOS_FRONTMATTER_INVALID when an opened front matter does not close;
+            DOTAIOS_INVALID_UTF8.
     """
-    text = data.decode("utf-8", "replace").removeprefix("\ufeff")
-    opening = _FRONT.match(text)
-    if opening is None:
+    block = front_matter_block(data, limit_bytes=ROUTING_BYTES)
+    if block is None:
         return Skill(folder=folder, name=folder, description="", triggers=())
-    closing = _CLOSE.search(text, opening.end())
-    if closing is None:
-        raise fault(FRONT_MATTER_INVALID)
     fields: dict[str, list[str]] = {}
     current = ""
-    for line in text[opening.end() : closing.start()].replace("\r\n", "\n").split("\n"):
+    for line in block.text.replace("\r\n", "\n").split("\n"):
         field = _FIELD.fullmatch(line)
         item = _ITEM.fullmatch(line)
         if field is not None:
