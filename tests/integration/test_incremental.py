@@ -18,7 +18,7 @@ TABLES = {
     "file": "SELECT project.id, role, path, size, sha256 FROM file"
     " JOIN project ON project.pk = file.project",
     "document": "SELECT project.id, file.path, kind, document.name, label, type, line_start,"
-    " line_end, body, extra, template, group_hash, document.pk IN listed FROM document"
+    " line_end, body, extra, template, group_hash, document.file IN listed FROM document"
     " JOIN file ON file.pk = document.file JOIN project ON project.pk = document.project",
     "index_link": "SELECT project.id, file.path, title, target, line FROM index_link"
     " JOIN file ON file.pk = index_link.file JOIN project ON project.pk = index_link.project",

@@ -1,6 +1,5 @@
 """Bytes of one file to what the store holds: decode, redact, parse. Pure."""
 
-from pathlib import PurePosixPath
 from typing import assert_never
 
 from agentic_os.aggregate.capabilities import parse_capabilities, parse_invocations
@@ -54,7 +53,7 @@ def _parse(role: Role, path: str, text: str) -> ParsedFile:
 
 
 def _stem(path: str) -> str:
-    return PurePosixPath(path).stem
+    return path.rpartition("/")[2].rpartition(".")[0]
 
 
 def _not_utf8(path: str) -> Diagnostic:

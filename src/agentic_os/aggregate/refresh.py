@@ -8,11 +8,13 @@ write within the clock's grain would not show.
 Everything one run changes goes into one transaction.
 """
 
+import posixpath
 import sqlite3
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import msgspec
 
@@ -47,9 +49,8 @@ class Refreshed:
     changed: bool
 
 
-@dataclass(slots=True)
-class _Known:
-    """One row of ``file``."""
+class _Known(NamedTuple):
+    """One row of ``file``; a tuple, for every one of them is looked at in each run."""
 
     pk: int
     role: str
@@ -60,16 +61,17 @@ class _Known:
     sha256: str
     read_at_ns: int
 
-    def same_times(self, candidate: Candidate) -> bool:
-        seen = candidate.fingerprint
-        if (self.size, self.mtime_ns, self.ctime_ns, self.inode) != (
-            seen.size,
-            seen.mtime_ns,
-            seen.ctime_ns,
-            seen.inode,
-        ):
-            return False
-        return self.read_at_ns - max(seen.mtime_ns, seen.ctime_ns) > RACY_NS
+
+def _is_unchanged(row: _Known, candidate: Candidate) -> bool:
+    seen = candidate.fingerprint
+    return (
+        row.size == seen.size
+        and row.mtime_ns == seen.mtime_ns
+        and row.ctime_ns == seen.ctime_ns
+        and row.inode == seen.inode
+        and row.role == candidate.role
+        and row.read_at_ns - max(seen.mtime_ns, seen.ctime_ns) > RACY_NS
+    )
 
 
 def refresh(
@@ -188,7 +190,7 @@ class _Run:
             "SELECT project, path, pk, role, size, mtime_ns, ctime_ns, inode, sha256, read_at_ns"
             " FROM file"
         ):
-            self.known.setdefault(row[0], {})[row[1]] = _Known(*row[2:])
+            self.known.setdefault(row[0], {})[row[1]] = _Known._make(row[2:])
         for row in self.connection.execute(
             "SELECT project, path, code, message FROM problem WHERE unread=1"
         ):
@@ -213,10 +215,10 @@ class _Run:
                         faults.append(found.diagnostic)
                         continue
                     row = known.get(found.path)
-                    if row is not None and row.role == found.role and row.same_times(found):
+                    if row is not None and _is_unchanged(row, found):
                         missing.discard(found.path)
                         continue
-                    fault = self.take(pk, folder, found, row)
+                    fault = self.take(pk, found, row)
                     if fault is None:
                         missing.discard(found.path)
                     elif fault.diagnostic.code != "FILE_MISSING":
@@ -231,11 +233,11 @@ class _Run:
             self.relist.add(pk)
         self.note_unread(pk, faults)
 
-    def take(self, pk: int, folder: Folder, found: Candidate, row: _Known | None) -> Unread | None:
+    def take(self, pk: int, found: Candidate, row: _Known | None) -> Unread | None:
         """Read one file; returns why it could not be read, if so."""
         role = found.role
         try:
-            read = folder.read(found.path, limit_bytes=LIMIT_BYTES[role])
+            read = found.folder.read(found.name, limit_bytes=LIMIT_BYTES[role])
         except FilesError as fault:
             return unread(found.path, fault.code, fault.message)
         self.files_read += 1
@@ -286,7 +288,8 @@ class _Run:
             document_pk += 1
         self.next_document = document_pk
         for link in parsed.index_links:
-            self.links.append((file, pk, link.title, link.target, link.line))
+            target = f"{posixpath.dirname(found.path)}/{link.target}"
+            self.links.append((file, pk, link.title, posixpath.normpath(target), link.line))
         for item in parsed.capabilities:
             self.capabilities.append(
                 (file, pk, item.section, item.name, item.detail, item.line, item.declared)
@@ -342,8 +345,7 @@ class _Run:
                 "INSERT INTO document_grams(document_grams, rowid, body) VALUES('delete',?,?)",
                 (pk, body),
             )
-            run("DELETE FROM listed WHERE document=?", (pk,))
-        for table in ("document", "index_link", "capability", "redaction"):
+        for table in ("document", "index_link", "capability", "redaction", "listed"):
             run(f"DELETE FROM {table} WHERE file=?", (file,))  # noqa: S608 - fixed names
         run("DELETE FROM file WHERE pk=?", (file,))
 
@@ -381,7 +383,7 @@ class _Run:
                 "INSERT INTO relisted VALUES(?)", [(pk,) for pk in sorted(self.relist)]
             )
             self.connection.execute(
-                "DELETE FROM listed WHERE document IN (SELECT document.pk FROM document"
+                "DELETE FROM listed WHERE file IN (SELECT file.pk FROM file"
                 " JOIN relisted USING(project))"
             )
             self.connection.execute(_LISTED)
@@ -393,23 +395,21 @@ class _Run:
             )
 
 
-# A fact is listed when a MEMORY.md in the same folder links its file name.
+# A fact is listed when a MEMORY.md of its project links it.
 _LISTED = """
-INSERT OR IGNORE INTO listed
-SELECT document.pk FROM relisted
+INSERT OR IGNORE INTO listed SELECT file.pk FROM relisted
 JOIN index_link AS link ON link.project = relisted.project
-JOIN file AS home ON home.pk = link.file
-JOIN file AS target ON target.project = link.project AND target.path =
-    substr(home.path, 1, length(home.path) - length('MEMORY.md')) || link.target
-JOIN document ON document.file = target.pk AND document.kind = 'memory'
+JOIN file ON file.project = link.project AND file.path = link.target AND file.role = 'fact'
 """
 
 # MEMORY.md as scaffolded lists the unfilled template facts and nothing else.
 _BARE_INDEX = """
-UPDATE document SET template = NOT EXISTS(
-    SELECT 1 FROM document AS fact WHERE fact.project = document.project
-    AND fact.kind = 'memory' AND NOT fact.template AND fact.pk IN listed
-) WHERE project IN (SELECT project FROM relisted) AND kind = 'index' AND type = 'listing'
+UPDATE document SET template = 1 - template
+WHERE kind = 'index' AND type = 'listing' AND project IN (SELECT project FROM relisted)
+AND template = (project IN (
+    SELECT fact.project FROM relisted JOIN document AS fact ON fact.project = relisted.project
+    WHERE fact.kind = 'memory' AND NOT fact.template AND fact.file IN listed
+))
 """
 
 

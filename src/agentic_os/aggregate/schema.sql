@@ -57,18 +57,21 @@ CREATE VIRTUAL TABLE document_words USING fts5(
 CREATE VIRTUAL TABLE document_grams USING fts5(
     body, content='', detail=none, columnsize=0, tokenize='trigram'
 );
+-- A larger buffer spares the first aggregate most of its segment merges.
+INSERT INTO document_words(document_words, rank) VALUES('hashsize', 16777216);
+INSERT INTO document_grams(document_grams, rank) VALUES('hashsize', 16777216);
 
 CREATE TABLE index_link(
     file INTEGER NOT NULL REFERENCES file(pk),
     project INTEGER NOT NULL,
     title TEXT NOT NULL,
-    target TEXT NOT NULL,
+    target TEXT NOT NULL,           -- relative to the project, POSIX
     line INTEGER NOT NULL
 );
 CREATE INDEX index_link_file ON index_link(file);
 CREATE INDEX index_link_project ON index_link(project);
 
-CREATE TABLE listed(document INTEGER PRIMARY KEY);  -- facts that their MEMORY.md links
+CREATE TABLE listed(file INTEGER PRIMARY KEY);  -- facts that a MEMORY.md links
 
 CREATE TABLE capability(
     file INTEGER NOT NULL REFERENCES file(pk),

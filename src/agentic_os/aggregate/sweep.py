@@ -7,6 +7,7 @@ yield only their inventory: their memory and vault are not opened (design sectio
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from agentic_os.aggregate.capabilities import CAPABILITIES_NAME, INVOCATIONS_NAME
 from agentic_os.aggregate.documents import Role
@@ -43,13 +44,15 @@ _HINTS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
-    """A file that the store should hold."""
+class Candidate(NamedTuple):
+    """A file that the store should hold; a tuple, for there is one of each file in the fleet."""
 
     role: Role
     path: str
     fingerprint: Fingerprint
+    folder: Folder
+    name: str
+    """The name in ``folder``, which is open only until the next candidate is asked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,19 +95,23 @@ def sweep(project: Project, folder: Folder) -> Iterator[Candidate | Unread]:
 
 def _memory(folder: Folder, path: str) -> Iterator[Candidate | Unread]:
     try:
-        with folder.descend(path) as memory:
-            entries, truncated = memory.entries(limit_entries=MEMORY_LIMIT_ENTRIES, stat=True)
+        memory = folder.descend(path)
     except FilesError as fault:
         yield unread(path, fault.code, fault.message)
         return
-    if truncated:
-        yield _truncated(path, MEMORY_LIMIT_ENTRIES)
-    for entry in entries:
-        name = entry.name
-        if name == INDEX_NAME:
-            yield _candidate(entry, f"{path}/{name}", Role.INDEX)
-        elif is_fact_name(name):
-            yield _candidate(entry, f"{path}/{name}", Role.FACT)
+    with memory:
+        try:
+            entries, truncated = memory.entries(limit_entries=MEMORY_LIMIT_ENTRIES, stat=True)
+        except FilesError as fault:
+            yield unread(path, fault.code, fault.message)
+            return
+        if truncated:
+            yield _truncated(path, MEMORY_LIMIT_ENTRIES)
+        for entry in entries:
+            if entry.name == INDEX_NAME:
+                yield _candidate(memory, entry, f"{path}/{entry.name}", Role.INDEX)
+            elif is_fact_name(entry.name):
+                yield _candidate(memory, entry, f"{path}/{entry.name}", Role.FACT)
 
 
 def _vault(folder: Folder, path: str) -> Iterator[Candidate | Unread]:
@@ -113,65 +120,96 @@ def _vault(folder: Folder, path: str) -> Iterator[Candidate | Unread]:
     while pending:
         here, depth = pending.pop()
         try:
-            with folder.descend(here) as vault:
-                entries, truncated = vault.entries(
-                    limit_entries=VAULT_LIMIT_ENTRIES - seen, stat=True
-                )
+            vault = folder.descend(here)
         except FilesError as fault:
             yield unread(here, fault.code, fault.message)
             continue
-        seen += len(entries)
+        with vault:
+            try:
+                entries, truncated = vault.entries(
+                    limit_entries=VAULT_LIMIT_ENTRIES - seen, stat=True
+                )
+            except FilesError as fault:
+                yield unread(here, fault.code, fault.message)
+                continue
+            seen += len(entries)
+            below = []
+            for entry in entries:
+                found = _vault_entry(vault, entry, f"{here}/{entry.name}", depth)
+                if isinstance(found, str):
+                    below.append((found, depth + 1))
+                elif found is not None:
+                    yield found
+            pending.extend(reversed(below))
         if truncated:
             yield _truncated(here, VAULT_LIMIT_ENTRIES)
             return
-        below = []
-        for entry in entries:
-            if entry.kind == "folder":
-                if not is_note_folder(entry.name):
-                    continue
-                if depth >= VAULT_DEPTH_FOLDERS:
-                    yield unread(
-                        f"{here}/{entry.name}",
-                        "VAULT_TOO_DEEP",
-                        f"folders below level {VAULT_DEPTH_FOLDERS} of the vault are not read",
-                    )
-                    continue
-                below.append((f"{here}/{entry.name}", depth + 1))
-            elif is_note_name(entry.name) or (
-                entry.kind == "link" and is_note_folder(entry.name) and "." not in entry.name
-            ):
-                yield _candidate(entry, f"{here}/{entry.name}", Role.NOTE)
-        pending.extend(reversed(below))
+
+
+def _vault_entry(
+    vault: Folder, entry: Entry, path: str, depth: int
+) -> Candidate | Unread | str | None:
+    """What one name of a vault is: a note, a fault, a folder to walk (its path), or nothing."""
+    if entry.kind == "folder":
+        if not is_note_folder(entry.name):
+            return None
+        if depth < VAULT_DEPTH_FOLDERS:
+            return path
+        return unread(
+            path,
+            "VAULT_TOO_DEEP",
+            f"folders below level {VAULT_DEPTH_FOLDERS} of the vault are not read",
+        )
+    is_linked_folder = entry.kind == "link" and "." not in entry.name and is_note_folder(entry.name)
+    if is_note_name(entry.name) or is_linked_folder:
+        return _candidate(vault, entry, path, Role.NOTE)
+    return None
 
 
 def _single(folder: Folder, path: str, role: Role) -> Iterator[Candidate | Unread]:
     try:
-        yield Candidate(role=role, path=path, fingerprint=folder.stat(path))
+        yield Candidate(role, path, folder.stat(path), folder, path)
     except FilesError as fault:
         # A layout folder that is itself a plain file simply has no inventory.
         if fault.code not in {"FILE_MISSING", "NOT_A_FOLDER"}:
             yield unread(path, fault.code, fault.message)
 
 
-def _candidate(entry: Entry, path: str, role: Role) -> Candidate | Unread:
-    try:
-        path.encode("utf-8")
-    except UnicodeEncodeError:
-        return unread(path, "NAME_NOT_UTF8", "the file name is not UTF-8; the file was not read")
+def _candidate(folder: Folder, entry: Entry, path: str, role: Role) -> Candidate | Unread:
+    fingerprint = entry.fingerprint
+    if (
+        entry.kind == "file"
+        and fingerprint is not None
+        and fingerprint.size <= LIMIT_BYTES[role]
+        and (path.isascii() or _is_utf8(path))
+    ):
+        return Candidate(role, path, fingerprint, folder, entry.name)
+    return _refused(entry, path, role)
+
+
+def _refused(entry: Entry, path: str, role: Role) -> Unread:
     shown = one_line(path)
+    if not _is_utf8(path):
+        return unread(path, "NAME_NOT_UTF8", "the file name is not UTF-8; the file was not read")
     if entry.kind == "link":
         return unread(path, "LINK_REFUSED", f"{shown} is a link")
     if entry.kind != "file":
         return unread(path, "NOT_REGULAR", f"{shown} is not a regular file")
     if entry.fingerprint is None:
         return unread(path, "FILE_UNREADABLE", f"{shown} cannot be looked at")
-    if entry.fingerprint.size > LIMIT_BYTES[role]:
-        return unread(
-            path,
-            "FILE_TOO_LARGE",
-            f"{shown} has {entry.fingerprint.size} bytes, more than {LIMIT_BYTES[role]}",
-        )
-    return Candidate(role=role, path=path, fingerprint=entry.fingerprint)
+    return unread(
+        path,
+        "FILE_TOO_LARGE",
+        f"{shown} has {entry.fingerprint.size} bytes, more than {LIMIT_BYTES[role]}",
+    )
+
+
+def _is_utf8(path: str) -> bool:
+    try:
+        path.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _truncated(path: str, limit: int) -> Unread:

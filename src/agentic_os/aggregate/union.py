@@ -31,7 +31,7 @@ from agentic_os.text.fencing import one_line, visible
 _FACTS = """
 SELECT project.id, file.path, document.line_start, document.line_end, file.sha256,
        project.branch, project.commit_id, document.kind, document.name, document.label,
-       document.type, document.body, document.pk IN listed, document.template,
+       document.type, document.body, document.file IN listed, document.template,
        document.group_hash
 FROM document JOIN file ON file.pk = document.file JOIN project ON project.pk = document.project
 WHERE document.kind IN ('memory', 'index')
@@ -48,8 +48,7 @@ SELECT project.id, home.path, link.title, link.target, link.line
 FROM index_link AS link JOIN file AS home ON home.pk = link.file
 JOIN project ON project.pk = link.project
 WHERE NOT EXISTS(
-    SELECT 1 FROM file WHERE file.project = link.project AND file.path =
-    substr(home.path, 1, length(home.path) - length('MEMORY.md')) || link.target
+    SELECT 1 FROM file WHERE file.project = link.project AND file.path = link.target
 ) ORDER BY project.id, link.line
 """
 _NOTES = """

@@ -4,6 +4,7 @@ Exit codes are design decision 13: 0 complete, 1 failure, 2 incomplete, 3 findin
 error, 130 interrupted. They are the same in text and JSON form.
 """
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -20,6 +21,8 @@ INTERRUPTED = OperationInterruptedError.exit_code
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     _speak_utf8()
+    # A sweep makes many small values and no cycles: look for garbage seldom.
+    gc.set_threshold(100_000, 50, 100)
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
         code = _run(words)

@@ -217,7 +217,7 @@ WHERE project = (SELECT pk FROM project WHERE id = ?) ORDER BY path, line
 _UNLISTED = """
 SELECT file.path, document.name FROM document JOIN file ON file.pk = document.file
 WHERE document.project = (SELECT pk FROM project WHERE id = ?) AND kind = 'memory'
-AND document.pk NOT IN listed ORDER BY file.path
+AND document.file NOT IN listed ORDER BY file.path
 """
 _INDEX_LENGTH = """
 SELECT file.path, max(document.line_end), file.size

@@ -44,7 +44,10 @@ MIN_GRAM_CHARS = 3
 SPARE_CANDIDATES = 20
 """Candidates beyond the limit, in case some are not confirmed."""
 
-_COLUMNS = "document.pk, document.kind, project.id, file.path, document.line_start"
+_COLUMNS = (
+    "document.pk, document.kind, project.id, file.path, document.line_start,"
+    " document.file IN listed"
+)
 _JOINED = """
     JOIN file ON file.pk = document.file JOIN project ON project.pk = document.project
 """
@@ -83,11 +86,12 @@ class _Row:
     project: str
     path: str
     line: int
+    listed: bool
     score: float
 
 
 def _row(columns: tuple[Any, ...], score: float) -> _Row:
-    return _Row(columns[0], columns[1], columns[2], columns[3], columns[4], score)
+    return _Row(columns[0], columns[1], columns[2], columns[3], columns[4], columns[5], score)
 
 
 class Lexical:
@@ -102,13 +106,12 @@ class Lexical:
         started = time.perf_counter()
         filters = self._filters(query)
         rows, relaxed = self._rows(query, filters)
-        listed = {row[0] for row in self._connection.execute("SELECT document FROM listed")}
         ordered = sorted(
             rows,
             key=lambda row: (
                 -round(row.score, TIE_DIGITS),
                 _UNLISTED
-                if row.kind == "memory" and row.pk not in listed
+                if row.kind == "memory" and not row.listed
                 else _KIND_ORDER.get(row.kind, _UNLISTED),
                 row.project,
                 row.path,
@@ -158,7 +161,7 @@ class Lexical:
             row[0] for row in self._connection.execute(_NAMED, {"match": f"{{name}} : ({match})"})
         }
         return {
-            row[0]: _row(row, row[5] + (NAME_BONUS_SCORE if row[0] in named else 0.0))
+            row[0]: _row(row, row[6] + (NAME_BONUS_SCORE if row[0] in named else 0.0))
             for row in self._connection.execute(_WORDS, {"match": match, **filters})
         }
 
@@ -171,7 +174,7 @@ class Lexical:
         else:
             rows = self._connection.execute(_GRAMS, {"match": _gram_query(text), **filters})
         for row in rows:
-            if needle in row[5].casefold():
+            if needle in row[6].casefold():
                 yield _row(row, LITERAL_SCORE)
 
     def _candidates(self, rows: list[_Row]) -> list[Candidate]:
