@@ -100,7 +100,7 @@ def _fact(fact: FactView, link: Linker, names: Mapping[str, str], *, with_projec
         text += f" ({_inert(names.get(fact.provenance.project, fact.provenance.project))})"
     summary = fact.description or _summary(fact.text)
     if summary:
-        text += f": {_inert(summary)}"
+        text += f": {_inert(summary.rstrip('.'))}."
     if fact.equal_in:
         text += f" Same in {len(fact.equal_in)} more."
     if fact.links:

@@ -18,6 +18,7 @@ from agentic_os.errors import FilesError
 from agentic_os.files.reading import Folder
 from agentic_os.results import Hit
 from agentic_os.text.fencing import one_line, visible
+from agentic_os.text.front_matter import split_front_matter
 from agentic_os.text.redaction import Redactor
 from agentic_os.tiers.interface import Candidate
 from agentic_os.tiers.passage import LineMatcher, Passage
@@ -121,14 +122,24 @@ class Confirmer:
             ),
         )
         for document in ranked[:1] if unchanged else ranked:
-            lines = document.body.split("\n")
-            passage = self.matcher.best(lines, first_line=document.start)
-            if passage is None and self._named(document):
-                first = next((at for at, line in enumerate(lines) if line.strip()), 0)
-                passage = self.matcher.quote(lines, first, first, first_line=document.start)
+            passage = self._passage(document)
             if passage is not None:
                 return document, passage
         return None
+
+    def _passage(self, document: Document) -> Passage | None:
+        """The lines to quote: of the body first, since the front matter only repeats the name."""
+        lines = document.body.split("\n")
+        front = split_front_matter(document.body)
+        head = front.body_line - 1 if front.present and document.start == 1 else 0
+        passage = self.matcher.best(lines[head:], first_line=document.start + head)
+        named = passage is None and self._named(document)
+        if passage is None and (head or named):
+            passage = self.matcher.best(lines, first_line=document.start)
+        if passage is None and named:
+            first = next((at for at, line in enumerate(lines) if line.strip()), 0)
+            passage = self.matcher.quote(lines, first, first, first_line=document.start)
+        return passage
 
     def _named(self, document: Document) -> bool:
         return self.matcher.matches(f"{document.name} {document.label} {document.extra}")

@@ -6,7 +6,7 @@ candidate comes from, it is shown only after ``confirm`` has read its file again
 """
 
 from agentic_os.aggregate.workspace import Workspace
-from agentic_os.errors import UsageError
+from agentic_os.errors import SemanticIndexError, UsageError
 from agentic_os.registry import Project
 from agentic_os.results import (
     Answer,
@@ -24,6 +24,7 @@ from agentic_os.tiers.interface import MAX_LIMIT_HITS, MAX_QUERY_CHARS, Found, Q
 from agentic_os.tiers.lexical import Lexical
 from agentic_os.tiers.passage import LineMatcher
 
+_NO_INDEX = "there is no semantic index; the words themselves are searched"
 _SURFACE_KINDS = {"memory": ("memory", "index"), "vault": ("vault",), "capability": ("capability",)}
 _SURFACE_TIERS: dict[str, int | None] = {"memory": 0, "vault": 1, "capability": None}
 _SCOPE_COVERAGE = """
@@ -47,19 +48,20 @@ def search(
         UsageError: the query is empty, or too long, or the limit is out of bounds.
     """
     _check(query)
-    store = workspace.store
     scope = [
         project
         for project in workspace.fleet.projects
         if query.projects is None or project.id in query.projects
     ]
-    found = Lexical(store).find(query)
+    found = Lexical(workspace.store).find(query)
     hits, dropped = ([], []) if projects_only else _confirmed(workspace, query, found)
     unread = workspace.unread({project.id for project in scope})
     documents = _documents(workspace, {project.id for project in scope})
     omissions = [*unread.omissions, *_dropped_omissions(dropped)]
+    if query.mode == "hybrid":
+        omissions.append(Omission(code="SEMANTIC_UNAVAILABLE", scope="semantic", reason=_NO_INDEX))
     coverage = Coverage(
-        projects_searched=len(documents),
+        projects_searched=sum(bool(kinds) for kinds in documents.values()),
         projects_failed=_failures(scope, unread.projects),
         surfaces={
             surface: sum(
@@ -89,6 +91,10 @@ def search(
 
 
 def _check(query: Query) -> None:
+    if query.mode == "semantic":
+        raise SemanticIndexError(
+            _NO_INDEX, code="SEMANTIC_UNAVAILABLE", hint="Ask with --mode lexical or auto."
+        )
     if not query.text.strip():
         raise UsageError("the query is empty", hint="Ask for a word, a name or a phrase.")
     if len(query.text) > MAX_QUERY_CHARS:
