@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from agentic_os.crypto.canonical import encode
-from agentic_os.crypto.canonical_reader import decode
 from agentic_os.crypto.canonical_texts import encode_base64, sha256_text
 from agentic_os.crypto.envelope_keys import format_time
 from agentic_os.crypto.keys import ML_DSA_87
@@ -81,7 +80,7 @@ def bookmark_work(
         if isinstance(decision, Refused):
             _keep(rows, decision, _bookmark_evidence(request, verified.note, decision), case.now)
             return decision.refusal
-        status, outcome, answer = ACCEPTED_STATUS, "repeated", b""
+        status, outcome = ACCEPTED_STATUS, "repeated"
         if isinstance(decision, Accepted):
             status = ACCEPTED_FIRST_STATUS if decision.is_first else ACCEPTED_STATUS
             outcome = "registered" if decision.is_first else "advanced"
@@ -225,9 +224,9 @@ def _signed_receipt(request: BookmarkRequest, decision: Accepted, keys: WitnessK
 
 
 def _with_cosignature(answer: bytes, note: SignedNote) -> bytes:
-    tree = decode(answer)
-    members: dict[str, JsonInput] = dict(tree) if isinstance(tree, dict) else {}
-    return encode({**members, "cosignature": note.signatures[-1].line})
+    # The stored receipt stays as it is, byte for byte; "cosignature" sorts before its members.
+    line = encode(note.signatures[-1].line)
+    return b'{"cosignature":' + line + b"," + answer.removeprefix(b"{")
 
 
 def _bookmark_evidence(

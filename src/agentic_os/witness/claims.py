@@ -7,6 +7,7 @@ bookmark only its fields. Order: the cheap comparisons, then one signature after
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Final
 
 from agentic_os.crypto.canonical_reader import decode
@@ -30,6 +31,7 @@ from agentic_os.witness.refusal import malformed, unsigned
 from agentic_os.witness.state import BookmarkClaim, HeadClaim, OriginState
 
 KEY_DIGITS_CHARS: Final = 16
+KNOWN_KEYS_ENTRIES: Final = 4096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,9 +113,20 @@ def verify_head(
     return VerifiedHead(claim=claim, note=SignedNote(text=head.note.text, signatures=lines))
 
 
+def trusted_keys(origin: OriginState | None) -> tuple[NoteKey, ...]:
+    """Return the keys that speak for an origin now."""
+    return tuple(map(_known_key, sorted(origin.keys))) if origin else ()
+
+
 def key_digits(key: VerifyingKey) -> str:
     """Return the first 16 hex digits of a public key's SHA-256, as origins carry them."""
     return key.key_id.removeprefix("sha256:")[:KEY_DIGITS_CHARS]
+
+
+@lru_cache(maxsize=KNOWN_KEYS_ENTRIES)
+def _known_key(vkey: str) -> NoteKey:
+    # Checking a point of the curve costs more than the signature does; a vkey never changes.
+    return parse_vkey(vkey)
 
 
 def _verified_key(request: BookmarkRequest, now: datetime) -> VerifyingKey:
@@ -184,14 +197,14 @@ def _verify_proof(
 ) -> VerifiedHead:
     binding = proof.binding
     if binding is None:
-        keys = [parse_vkey(vkey) for vkey in sorted(origin.keys)] if origin else []
+        keys = trusted_keys(origin)
     else:
         if binding.key.name != proof.origin:
             raise malformed("a checkpoint key is named like its origin")
         text = binding_text(origin=proof.origin, vkey=binding.key.vkey)
         if not key.verify(binding.signature, text):
             raise unsigned("origin binding verification failed")
-        keys = [binding.key]
+        keys = (binding.key,)
     verified = verify_head(
         proof.head,
         keys=keys,

@@ -15,14 +15,13 @@ from typing import Final
 
 from agentic_os.crypto.canonical_texts import sha256_text
 from agentic_os.crypto.keys import ML_DSA_87
-from agentic_os.crypto.note_keys import parse_vkey
 from agentic_os.errors import WitnessError
 from agentic_os.witness.add_checkpoint import read_add_checkpoint
 from agentic_os.witness.answers import Acknowledged, bookmark_work, checkpoint_work
 from agentic_os.witness.bookmark import BookmarkRequest
 from agentic_os.witness.bookmark_json import read_request
 from agentic_os.witness.cases import CheckpointCase
-from agentic_os.witness.claims import verify_bookmark, verify_head
+from agentic_os.witness.claims import trusted_keys, verify_bookmark, verify_head
 from agentic_os.witness.config import WitnessConfig
 from agentic_os.witness.keyring import WitnessKeys
 from agentic_os.witness.limits import TokenBuckets
@@ -96,7 +95,7 @@ class WitnessDesk:
             origin = self.store.read.origin(name)
             verified = verify_head(
                 request.head,
-                keys=[parse_vkey(vkey) for vkey in sorted(origin.keys)] if origin else (),
+                keys=trusted_keys(origin),
                 old_size=request.old_size,
                 consistency=request.consistency,
             )

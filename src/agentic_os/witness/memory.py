@@ -52,9 +52,12 @@ class WitnessedState:
     conflict: str = ""
 
 
+_NULL: Final = msgspec.Raw(b"null")
+
+
 class _Keys(msgspec.Struct, frozen=True):
     public_key: msgspec.Raw
-    public_key_manifest: msgspec.Raw | None = None
+    public_key_manifest: msgspec.Raw = _NULL
 
 
 class WitnessMemory:
@@ -103,7 +106,7 @@ class WitnessMemory:
         private_folder(self._folder)
         keys = _Keys(
             public_key=msgspec.Raw(public.document),
-            public_key_manifest=msgspec.Raw(manifest) if manifest else None,
+            public_key_manifest=msgspec.Raw(manifest) if manifest else _NULL,
         )
         publish(self._folder / KEYS_FILE, msgspec.json.encode(keys))
 
