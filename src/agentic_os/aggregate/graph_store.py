@@ -90,7 +90,7 @@ def forget_graph(connection: sqlite3.Connection, rid: int) -> None:
 def forget_project_graph(connection: sqlite3.Connection, rid: int) -> None:
     """Delete everything of a project that left the fleet."""
     forget_graph(connection, rid)
-    for table in ("graph_file", "graph_manifest", "graph_repo"):
+    for table in ("graph_file", "graph_manifest", "graph_folder", "graph_repo"):
         connection.execute(f"DELETE FROM {table} WHERE rid=?", (rid,))  # noqa: S608 - fixed names
     connection.execute("DELETE FROM graph_near WHERE consumer=?", (rid,))
 

@@ -85,6 +85,13 @@ CREATE TABLE graph_manifest(
     PRIMARY KEY(rid, path)
 ) WITHOUT ROWID;
 
+CREATE TABLE graph_folder(
+    rid INTEGER NOT NULL,
+    path TEXT NOT NULL,
+    names TEXT NOT NULL,            -- folders (with a slash) and sources in it, one a line
+    PRIMARY KEY(rid, path)
+) WITHOUT ROWID;
+
 CREATE TABLE graph_node(
     nid INTEGER PRIMARY KEY,
     lid TEXT NOT NULL,              -- the node's id inside its project

@@ -1,0 +1,217 @@
+"""The derivation of all edges between projects, from the store to the store.
+
+``derive`` is pure: projects in, edges and near-misses out. ``derive_edges`` loads and writes,
+and does nothing where nothing that edges depend on has changed.
+"""
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from agentic_os.aggregate.graph_code import CodeNode, CodeSource, ProjectCode, Stub
+from agentic_os.aggregate.graph_edges import Account
+from agentic_os.aggregate.graph_edges_go import go_edges
+from agentic_os.aggregate.graph_edges_http import http_edges
+from agentic_os.aggregate.graph_edges_packages import package_edges
+from agentic_os.aggregate.graph_edges_python import python_edges
+from agentic_os.aggregate.graph_edges_script import script_edges
+from agentic_os.aggregate.graph_edges_stubs import stub_edges
+from agentic_os.aggregate.graph_edges_tools import tool_edges
+from agentic_os.aggregate.graph_files import stored_manifests
+from agentic_os.aggregate.graph_store import node_range
+from agentic_os.aggregate.graph_tables import CONFIDENCE_CODES, FLAG_FILE, FLAG_PACKAGE
+from agentic_os.code.values import SourceFacts
+
+RULES_VERSION = 1
+"""Counts up when a rule changes, so that stores derived by the former are derived anew."""
+
+_facts_decoder = msgspec.msgpack.Decoder(SourceFacts)
+
+
+class Known(Protocol):
+    """What the derivation needs to know of a project beside the store."""
+
+    @property
+    def id(self) -> str: ...  # noqa: D102 - named by the class
+    @property
+    def folder(self) -> Path: ...  # noqa: D102
+    @property
+    def remote(self) -> str | None: ...  # noqa: D102
+    @property
+    def names(self) -> frozenset[str]: ...  # noqa: D102
+
+
+def derive(codes: Sequence[ProjectCode]) -> Account:
+    """Derive every edge between the given projects, whatever their order."""
+    account = Account()
+    ordered = sorted(codes, key=lambda code: code.project)
+    links = package_edges(ordered, account)
+    python_edges(ordered, links, account)
+    script_edges(ordered, links, account)
+    go_edges(ordered, links, account)
+    stub_edges(ordered, links, account)
+    http_edges(ordered, account)
+    tool_edges(ordered, links, account)
+    return account
+
+
+def derive_edges(
+    connection: sqlite3.Connection, projects: Sequence[Known], change: Callable[[], None]
+) -> bool:
+    """Derive the edges anew if anything they depend on has changed.
+
+    Args:
+        connection: the store.
+        projects: the projects that have graphs.
+        change: called before the first write.
+
+    Returns:
+        Whether they were derived.
+    """
+    numbers = {
+        row[0]: (row[1], row[2])
+        for row in connection.execute("SELECT project, rid, content FROM graph_repo")
+    }
+    known = sorted((item for item in projects if item.id in numbers), key=lambda item: item.id)
+    key = _state(known, numbers)
+    row = connection.execute("SELECT value FROM graph_meta WHERE key='derived'").fetchone()
+    if row is not None and row[0] == key:
+        return False
+    change()
+    codes = [load_code(connection, numbers[item.id][0], item) for item in known]
+    account = derive(codes)
+    _write(connection, account, {item.id: numbers[item.id][0] for item in known})
+    connection.execute("INSERT OR REPLACE INTO graph_meta VALUES('derived', ?)", (key,))
+    return True
+
+
+def _state(projects: Sequence[Known], numbers: dict[str, tuple[int, str]]) -> str:
+    digest = hashlib.sha256(f"rules {RULES_VERSION}\n".encode())
+    for item in projects:
+        parts = (
+            item.id,
+            str(numbers[item.id][0]),
+            numbers[item.id][1],
+            str(item.folder),
+            item.remote or "",
+            *sorted(item.names),
+        )
+        digest.update(("\0".join(parts) + "\n").encode("utf-8", "surrogateescape"))
+    return digest.hexdigest()
+
+
+def load_code(connection: sqlite3.Connection, rid: int, project: Known) -> ProjectCode:
+    """Load one project's code from the store; nodes and facts follow when asked for."""
+    run = connection.execute
+    low, high = node_range(rid)
+
+    def nodes() -> list[CodeNode]:
+        return [
+            CodeNode(
+                nid=row[0],
+                label=row[1],
+                path=row[2] or "",
+                line=row[3],
+                is_file=bool(row[4] & FLAG_FILE),
+                is_package=bool(row[4] & FLAG_PACKAGE),
+            )
+            for row in run(
+                "SELECT nid, label, path, line, flags FROM graph_node"
+                " LEFT JOIN graph_file USING(fid) WHERE nid BETWEEN ? AND ? ORDER BY lid",
+                (low, high),
+            )
+        ]
+
+    def facts(path: str) -> SourceFacts | None:
+        row = run("SELECT facts FROM graph_file WHERE rid=? AND path=?", (rid, path)).fetchone()
+        return None if row is None or row[0] is None else _facts_decoder.decode(row[0])
+
+    def stubs() -> list[Stub]:
+        return [
+            Stub(key=row[0], nid=row[1], path=row[2], line=row[3], relation=row[4])
+            for row in run(
+                "SELECT used.lid, edge.src, file.path, edge.line, term.text"
+                " FROM graph_out AS edge"
+                " JOIN graph_ext_use AS used ON used.xid = -edge.dst AND used.rid = ?1"
+                " JOIN graph_file AS file ON file.fid = edge.fid"
+                " JOIN graph_term AS term ON term.tid = edge.rel"
+                " WHERE edge.src BETWEEN ?2 AND ?3 AND edge.dst < 0"
+                " ORDER BY used.lid, file.path, edge.line, term.text",
+                (rid, low, high),
+            )
+        ]
+
+    files = {
+        row[0]: bool(row[1])
+        for row in run("SELECT path, sha256 != '' FROM graph_file WHERE rid=?", (rid,))
+    }
+    folders = {
+        row[0]: frozenset(row[1].split("\n"))
+        for row in run("SELECT path, names FROM graph_folder WHERE rid=?", (rid,))
+    }
+    return ProjectCode(
+        project=project.id,
+        names=project.names,
+        folder=str(project.folder),
+        remote=project.remote,
+        files=files,
+        folders=folders,
+        manifests=tuple(stored_manifests(connection, rid)),
+        source=CodeSource(nodes=nodes, facts=facts, stubs=stubs),
+    )
+
+
+def _write(connection: sqlite3.Connection, account: Account, numbers: dict[str, int]) -> None:
+    run = connection.execute
+    run("DELETE FROM graph_cross")
+    run("DELETE FROM graph_near")
+    terms: dict[str, int] = {}
+    for relation in sorted({edge.relation for edge in account.edges.values()}):
+        run("INSERT OR IGNORE INTO graph_term(text) VALUES(?)", (relation,))
+        row = run("SELECT tid FROM graph_term WHERE text=?", (relation,)).fetchone()
+        terms[relation] = row[0]
+    connection.executemany(
+        "INSERT INTO graph_cross VALUES(?,?,?,?,?,?,?,?,?,?,?)",
+        (
+            (
+                edge.source.nid,
+                edge.target.nid,
+                terms[edge.relation],
+                edge.rule,
+                edge.line,
+                CONFIDENCE_CODES[edge.confidence],
+                edge.score,
+                edge.consumer_path,
+                edge.provider_path,
+                edge.provider_line,
+                edge.detail,
+            )
+            for edge in account.edges.values()
+        ),
+    )
+    connection.executemany(
+        "INSERT INTO graph_near VALUES(?,?,?,?,?,?,?,?)",
+        (
+            (
+                numbers[miss.consumer],
+                miss.rule,
+                miss.code,
+                miss.subject,
+                miss.path,
+                miss.line,
+                json.dumps(miss.candidates),
+                miss.detail,
+            )
+            for miss in account.near.values()
+        ),
+    )
+    dropped = [
+        {"project": project, "rule": rule, "count": count}
+        for (project, rule), count in sorted(account.dropped.items())
+    ]
+    run("INSERT OR REPLACE INTO graph_meta VALUES('near_dropped', ?)", (json.dumps(dropped),))

@@ -1,0 +1,410 @@
+"""The files that a graph names and the manifests beside them: listed, compared, read.
+
+Whole folders are listed instead of asking for each file: one call tells the fingerprints of
+everything in them, and that a folder is gone. Links and special files are passed over.
+"""
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+import msgspec
+
+from agentic_os.code.layout import EXCLUDED_FOLDERS
+from agentic_os.code.manifest_values import MAX_MANIFEST_BYTES, Manifest
+from agentic_os.code.manifests import WORKFLOW_FOLDER, is_manifest, read_manifest
+from agentic_os.code.node_manifests import workspace_globs
+from agentic_os.code.reading import MAX_SOURCE_BYTES, digests, language_of, read_source
+from agentic_os.errors import FilesError
+from agentic_os.files.reading import Entry, Fingerprint, Folder
+
+RACY_NS = 2_000_000_000
+"""A file whose times lie this close to its last reading is read again (design section 4)."""
+MAX_FILES_ENTRIES = 50_000
+MAX_FOLDER_ENTRIES = 20_000
+MAX_FOLDERS_ENTRIES = 20_000
+MAX_MANIFESTS_ENTRIES = 1_000
+MAX_BUILD_RECORD_BYTES = 64 * 1024 * 1024
+_MAX_BASE_FOLDERS_ENTRIES = 500
+_MAX_BASE_DEPTH_ENTRIES = 4
+_BASE_SAMPLES_ENTRIES = 20
+_NAME_SUFFIXES = (".py", ".pyi")
+_BUILD_RECORD = "manifest.json"
+
+_encoder = msgspec.msgpack.Encoder()
+_manifest_decoder = msgspec.msgpack.Decoder(Manifest)
+
+
+def racy(seen: Fingerprint, read_at_ns: int) -> bool:
+    """Whether a file may have changed without its times showing it."""
+    return read_at_ns - max(seen.mtime_ns, seen.ctime_ns) <= RACY_NS
+
+
+def known_files(connection: sqlite3.Connection, rid: int) -> list[tuple[str, int]]:
+    """Return the paths and numbers of a project's files, in order of path."""
+    return connection.execute(
+        "SELECT path, fid FROM graph_file WHERE rid=? ORDER BY path", (rid,)
+    ).fetchall()
+
+
+class Listing:
+    """The folders of one project, each listed at most once."""
+
+    def __init__(self, root: Folder) -> None:
+        """List below ``root``."""
+        self.root = root
+        self._folders: dict[str, dict[str, Entry]] = {}
+
+    def entries(self, folder: str) -> dict[str, Entry]:
+        """Return what is in a folder by name; empty where it is missing or refused."""
+        known = self._folders.get(folder)
+        if known is None:
+            known = {} if len(self._folders) >= MAX_FOLDERS_ENTRIES else self._listed(folder)
+            self._folders[folder] = known
+        return known
+
+    def file(self, path: str) -> Fingerprint | None:
+        """Return a regular file's fingerprint; ``None`` for anything else."""
+        folder, _, name = path.rpartition("/")
+        entry = self.entries(folder).get(name)
+        return entry.fingerprint if entry is not None and entry.kind == "file" else None
+
+    def _listed(self, folder: str) -> dict[str, Entry]:
+        if folder:
+            # A missing parent answers for everything below it.
+            above, _, name = folder.rpartition("/")
+            entry = self.entries(above).get(name)
+            if entry is None or entry.kind != "folder":
+                return {}
+        try:
+            with self.root.descend(folder) as opened:
+                found, _ = opened.entries(limit_entries=MAX_FOLDER_ENTRIES, stat=True)
+        except FilesError:
+            return {}
+        return {entry.name: entry for entry in found}
+
+    def base_of(self, paths: list[str]) -> str:
+        """Return the folder that a graph's paths are relative to; empty for the project's root.
+
+        Old graphs name files relative to the deepest folder that held them all. Where none
+        of the named sources is found at the root, the one folder that holds a sample of them
+        all is taken.
+        """
+        sources = [path for path in paths if language_of(path) is not None]
+        sample = sources[:: max(1, len(sources) // _BASE_SAMPLES_ENTRIES)][:_BASE_SAMPLES_ENTRIES]
+        if not sample or any(self.file(path) is not None for path in sample):
+            return ""
+        fitting = [
+            folder
+            for folder in self._inner_folders()
+            if all(self.file(f"{folder}/{path}") is not None for path in sample)
+        ]
+        return fitting[0] if len(fitting) == 1 else ""
+
+    def _inner_folders(self) -> Iterator[str]:
+        pending, seen = [("", 0)], 0
+        while pending and seen < _MAX_BASE_FOLDERS_ENTRIES:
+            folder, depth = pending.pop(0)
+            seen += 1
+            if folder:
+                yield folder
+            if depth >= _MAX_BASE_DEPTH_ENTRIES:
+                continue
+            for entry in self.entries(folder).values():
+                hidden = entry.name.startswith(".") or entry.name in EXCLUDED_FOLDERS
+                if entry.kind == "folder" and not hidden:
+                    pending.append((f"{folder}/{entry.name}".lstrip("/"), depth + 1))
+
+
+@dataclass(slots=True, kw_only=True)
+class Plan:
+    """What has to be read, and what is gone."""
+
+    files: list[tuple[str, Fingerprint | None]] = field(default_factory=list)
+    files_gone: list[str] = field(default_factory=list)
+    manifests: list[tuple[str, Fingerprint]] = field(default_factory=list)
+    manifests_gone: list[str] = field(default_factory=list)
+    folders: dict[str, str] = field(default_factory=dict)
+    folders_changed: bool = False
+
+    @property
+    def manifests_changed(self) -> bool:
+        """Whether a manifest came, went or changed."""
+        return bool(self.manifests or self.manifests_gone)
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything at all is different."""
+        return bool(self.files or self.files_gone or self.manifests_changed or self.folders_changed)
+
+
+class FileReader:
+    """Compares and reads one project's files and manifests."""
+
+    def __init__(
+        self, connection: sqlite3.Connection, rid: int, listing: Listing, now_ns: int
+    ) -> None:
+        """Work on project ``rid``; ``now_ns`` is the time of this reading."""
+        self.connection = connection
+        self.rid = rid
+        self.listing = listing
+        self.now_ns = now_ns
+
+    # -- comparing -----------------------------------------------------------------------
+
+    def plan(self, paths: list[str]) -> Plan:
+        """Compare the files that the graph names, and the manifests beside them."""
+        plan = Plan()
+        wanted = paths[:MAX_FILES_ENTRIES]
+        known = self._known("graph_file")
+        for path in wanted:
+            seen = self.listing.file(path)
+            if path not in known or self._differs(known[path], seen):
+                plan.files.append((path, seen))
+        plan.files_gone = sorted(known.keys() - set(wanted))
+        folders = _with_ancestors(wanted)
+        self._plan_manifests(plan, folders)
+        plan.folders = {folder: self._names(folder) for folder in folders}
+        stored = dict(
+            self.connection.execute(
+                "SELECT path, names FROM graph_folder WHERE rid=?", (self.rid,)
+            ).fetchall()
+        )
+        plan.folders = {path: names for path, names in plan.folders.items() if names}
+        plan.folders_changed = stored != plan.folders
+        return plan
+
+    def _known(self, table: str) -> dict[str, tuple[Fingerprint, int]]:
+        query = (
+            f"SELECT path, size, mtime_ns, ctime_ns, inode, read_at_ns FROM {table}"  # noqa: S608 - two fixed names
+            " WHERE rid=?"
+        )
+        return {
+            row[0]: (Fingerprint(*row[1:5]), row[5])
+            for row in self.connection.execute(query, (self.rid,))
+        }
+
+    def _differs(self, known: tuple[Fingerprint, int], seen: Fingerprint | None) -> bool:
+        fingerprint, read_at = known
+        if seen is None:
+            return fingerprint.size >= 0
+        return fingerprint != seen or racy(seen, read_at)
+
+    def _names(self, folder: str) -> str:
+        """List what may shadow an import here: folders, and Python files."""
+        names = []
+        for entry in self.listing.entries(folder).values():
+            if entry.kind == "folder" and entry.name.isidentifier():
+                names.append(f"{entry.name}/")
+            elif entry.kind == "file" and entry.name.endswith(_NAME_SUFFIXES):
+                names.append(entry.name)
+        return "\n".join(names)
+
+    def _plan_manifests(self, plan: Plan, folders: Iterable[str]) -> None:
+        known = self._known("graph_manifest")
+        found: dict[str, Fingerprint] = {}
+        for folder in sorted({*folders, "", WORKFLOW_FOLDER, *self._workspaces()}):
+            for name in self.listing.entries(folder):
+                path = f"{folder}/{name}".lstrip("/")
+                if len(found) < MAX_MANIFESTS_ENTRIES and is_manifest(path):
+                    seen = self.listing.file(path)
+                    if seen is not None:
+                        found[path] = seen
+        plan.manifests = [
+            (path, seen)
+            for path, seen in found.items()
+            if path not in known or self._differs(known[path], seen)
+        ]
+        plan.manifests_gone = sorted(known.keys() - found.keys())
+
+    def _workspaces(self) -> list[str]:
+        """Return the folders of npm workspaces that the graph may name no file of."""
+        if self.listing.file("package.json") is None:
+            return []
+        try:
+            read = self.listing.root.read("package.json", limit_bytes=MAX_MANIFEST_BYTES)
+        except FilesError:
+            return []
+        folders: list[str] = []
+        for pattern in workspace_globs(read.data.decode("utf-8", "replace")):
+            plain = pattern.strip("/").removeprefix("./")
+            if plain.endswith("/*"):
+                parent = plain[: -len("/*")]
+                folders += [
+                    f"{parent}/{entry.name}"
+                    for entry in self.listing.entries(parent).values()
+                    if entry.kind == "folder"
+                ]
+            elif "*" not in plain and ".." not in plain:
+                folders.append(plain)
+        return folders[:MAX_MANIFESTS_ENTRIES]
+
+    # -- reading -------------------------------------------------------------------------
+
+    def carry_out(self, plan: Plan) -> int:
+        """Read what the plan names and store what it says; returns how many files were read."""
+        run = self.connection.execute
+        many = self.connection.executemany
+        many(
+            "DELETE FROM graph_file WHERE rid=? AND path=?",
+            ((self.rid, path) for path in plan.files_gone),
+        )
+        many(
+            "DELETE FROM graph_manifest WHERE rid=? AND path=?",
+            ((self.rid, path) for path in plan.manifests_gone),
+        )
+        count = 0
+        numbers = dict(known_files(self.connection, self.rid))
+        fresh: list[tuple[object, ...]] = []
+        for path, seen in plan.files:
+            row, read = self._file_row(path, seen)
+            count += read
+            if path in numbers:
+                run(
+                    "UPDATE graph_file SET size=?, mtime_ns=?, ctime_ns=?, inode=?, read_at_ns=?,"
+                    " sha256=?, facts=? WHERE fid=?",
+                    (*row, numbers[path]),
+                )
+            else:
+                fresh.append((self.rid, path, *row))
+        many(
+            "INSERT INTO graph_file(rid, path, size, mtime_ns, ctime_ns, inode, read_at_ns,"
+            " sha256, facts, built) VALUES(?,?,?,?,?,?,?,?,?,'')",
+            fresh,
+        )
+        for path, seen in plan.manifests:
+            count += self._read_manifest(path, seen)
+        if plan.folders_changed:
+            run("DELETE FROM graph_folder WHERE rid=?", (self.rid,))
+            many(
+                "INSERT INTO graph_folder VALUES(?,?,?)",
+                ((self.rid, path, names) for path, names in sorted(plan.folders.items())),
+            )
+        return count
+
+    def _file_row(
+        self, path: str, seen: Fingerprint | None
+    ) -> tuple[tuple[int, int, int, int, int, str, bytes | None], bool]:
+        if seen is None:
+            return (-1, 0, 0, 0, self.now_ns, "", None), False
+        try:
+            read = self.listing.root.read(path, limit_bytes=MAX_SOURCE_BYTES)
+        except FilesError:
+            return (*seen, self.now_ns, "", None), False
+        facts = read_source(path, read.data)
+        encoded = None if facts is None else _encoder.encode(facts)
+        return (*read.fingerprint, self.now_ns, read.sha256, encoded), True
+
+    def _read_manifest(self, path: str, seen: Fingerprint) -> bool:
+        sha256, manifest = "", Manifest(path, problems=("MANIFEST_UNREADABLE",))
+        try:
+            read = self.listing.root.read(path, limit_bytes=MAX_MANIFEST_BYTES)
+        except FilesError:
+            pass
+        else:
+            sha256 = read.sha256
+            seen = read.fingerprint
+            manifest = read_manifest(path, read.data) or manifest
+        self.connection.execute(
+            "INSERT OR REPLACE INTO graph_manifest VALUES(?,?,?,?,?,?,?,?,?)",
+            (self.rid, path, *seen, self.now_ns, sha256, _encoder.encode(manifest)),
+        )
+        return bool(sha256)
+
+    def record_build_hashes(self, graph_path: str) -> None:
+        """Take over the file hashes that Graphify wrote beside the graph when it built it."""
+        folder = graph_path.rpartition("/")[0]
+        record = f"{folder}/{_BUILD_RECORD}".lstrip("/")
+        hashes: dict[str, str] = {}
+        if self.listing.file(record) is not None:
+            try:
+                read = self.listing.root.read(record, limit_bytes=MAX_BUILD_RECORD_BYTES)
+                hashes = build_hashes(read.data)
+            except FilesError:
+                hashes = {}
+        by_name: dict[str, list[str]] = {}
+        for key in hashes:
+            by_name.setdefault(key.rpartition("/")[2], []).append(key)
+        rows = []
+        for path, fid in known_files(self.connection, self.rid):
+            near = by_name.get(path.rpartition("/")[2], [])
+            same = [key for key in near if key == path or key.endswith(f"/{path}")]
+            rows.append((hashes[same[0]] if len(same) == 1 else "", fid))
+        self.connection.executemany("UPDATE graph_file SET built=? WHERE fid=?", rows)
+
+    # -- what is stored ------------------------------------------------------------------
+
+    def readable(self) -> list[str]:
+        """Return the paths of the sources that were read."""
+        return [
+            row[0]
+            for row in self.connection.execute(
+                "SELECT path FROM graph_file WHERE rid=? AND facts IS NOT NULL ORDER BY path",
+                (self.rid,),
+            )
+        ]
+
+    def manifests(self) -> list[Manifest]:
+        """Return the project's manifests in order of path."""
+        return stored_manifests(self.connection, self.rid)
+
+
+def stored_manifests(connection: sqlite3.Connection, rid: int) -> list[Manifest]:
+    """Return a project's manifests as stored, in order of path."""
+    return [
+        _manifest_decoder.decode(row[0])
+        for row in connection.execute(
+            "SELECT facts FROM graph_manifest WHERE rid=? ORDER BY path", (rid,)
+        )
+    ]
+
+
+def build_hashes(data: bytes) -> dict[str, str]:
+    """Read Graphify's ``manifest.json``: MD5 by path as it was when the graph was built.
+
+    Anything that is not of that shape gives nothing.
+    """
+    try:
+        document = msgspec.json.decode(data)
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
+        return {}
+    found: dict[str, str] = {}
+    if isinstance(document, dict):
+        for key, value in document.items():
+            digest = value.get("ast_hash") or value.get("hash") if isinstance(value, dict) else None
+            if isinstance(digest, str) and digest:
+                found[str(key).replace("\\", "/")] = digest.lower()
+    return found
+
+
+def still_holds(root: Folder, path: str, sha256: str, built: str) -> bool | None:
+    """Whether a file's bytes are those that the graph was built from.
+
+    Args:
+        root: the project's folder.
+        path: the file, relative to it.
+        sha256: its hash when the graph was taken in; empty when it was not read.
+        built: the MD5 that Graphify recorded; empty where it did not.
+
+    Returns:
+        ``None`` where nothing is known to compare with; ``False`` also for a file that is
+        gone or refused.
+    """
+    if not sha256 and not built:
+        return None
+    try:
+        read = root.read(path, limit_bytes=MAX_SOURCE_BYTES)
+    except FilesError:
+        return False
+    now_sha256, now_md5 = digests(read.data)
+    return now_md5 == built if built else now_sha256 == sha256
+
+
+def _with_ancestors(paths: Iterable[str]) -> list[str]:
+    folders: set[str] = {""}
+    for path in paths:
+        folder = path.rpartition("/")[0]
+        while folder and folder not in folders:
+            folders.add(folder)
+            folder = folder.rpartition("/")[0]
+    return sorted(folders)
