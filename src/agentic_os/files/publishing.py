@@ -290,6 +290,9 @@ def _sync_folder(folder: Path) -> None:
     fd = os.open(folder, os.O_RDONLY | _DIRECTORY | _CLOEXEC)
     try:
         os.fsync(fd)
+    except OSError as fault:
+        if fault.errno != errno.EINVAL:  # some network file systems sync no folders
+            raise
     finally:
         os.close(fd)
 
