@@ -217,6 +217,8 @@ def _split_flow(text: str) -> list[str]:
     while at < len(pieces):
         end = at
         piece = pieces[at].strip()
+        if piece[:1] not in last:  # in a mapping the quote follows the key
+            piece = piece.partition(":")[2].lstrip()
         mark = piece[:1]
         if mark in last and (piece == mark or piece[-1] != mark) and last[mark] > at:
             end = at + 1
