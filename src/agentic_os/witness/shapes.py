@@ -17,7 +17,8 @@ CHECKPOINT_CHARS: Final = 64 * 1024
 _TEXT_CHARS = Annotated[str, msgspec.Meta(max_length=512)]
 _SIGNATURE_CHARS = Annotated[str, msgspec.Meta(max_length=8192)]
 _HASH_LIST = Annotated[tuple[str, ...], msgspec.Meta(max_length=PROOF_ENTRIES)]
-_SHA256_HEX = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
+# A pattern's end also matches before a last line feed; the length closes that.
+_SHA256_HEX = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$", max_length=64)]
 _ORDINAL = Annotated[int, msgspec.Meta(ge=1, le=ORDINAL_LIMIT)]
 
 
