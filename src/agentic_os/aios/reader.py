@@ -22,7 +22,6 @@ from types import TracebackType
 from typing import Final, Self
 
 from agentic_os.aios.faults import (
-    FOLDER_MISSING,
     INVALID_UTF8,
     NOT_REGULAR,
     READ_FAILED,
@@ -33,6 +32,7 @@ from agentic_os.aios.faults import (
 )
 from agentic_os.aios.layer import FileLayer, Stamp
 from agentic_os.aios.ledger import Amount, Charges
+from agentic_os.aios.root import open_root
 from agentic_os.files.reading import MAX_DEPTH_ENTRIES, Entry, Folder
 
 MAX_OPEN_FOLDERS: Final = 32
@@ -69,16 +69,6 @@ class SourceRead:
         return self.exact_text.removeprefix(_BOM)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Root:
-    """How the root was found: as configured, where it really is, and its stamps."""
-
-    configured: Path
-    configured_stamp: Stamp
-    real: Path
-    stamp: Stamp
-
-
 class FolderReader:
     """One root folder, open for one request. Use it as a context manager.
 
@@ -97,7 +87,7 @@ class FolderReader:
     def __init__(self, root: Path, *, files: FileLayer) -> None:
         """Open the root and remember how it was found."""
         self._files = files
-        self._root, self._folder = _open_root(root, files)
+        self._root, self._folder = open_root(root, files)
         self._open: OrderedDict[str, Folder] = OrderedDict()
         self._passed: dict[str, Stamp] = {}
         self._held_files: dict[str, Stamp | None] = {}
@@ -233,7 +223,7 @@ class FolderReader:
         Raises:
             AiosError: DOTAIOS_CONTEXT_SOURCE_CHANGED.
         """
-        self.recheck_root()
+        self._root.recheck(self._files)
         for relative in sorted(self._passed):
             self._check_chain(relative)
         for relative, stamp in sorted(self._held_folders.items()):
@@ -247,22 +237,6 @@ class FolderReader:
             found = None if folder is None else self._files.stamp(folder, name)
             if found != stamp:
                 raise fault(SOURCE_CHANGED)
-
-    def recheck_root(self) -> None:
-        """Observe the root once more.
-
-        Raises:
-            AiosError: DOTAIOS_CONTEXT_SOURCE_CHANGED.
-        """
-        root, files = self._root, self._files
-        configured = files.look_at(root.configured)
-        if configured is None or not configured.same_object(root.configured_stamp):
-            raise fault(SOURCE_CHANGED)
-        if root.configured_stamp.is_link and files.real_path(root.configured) != root.real:
-            raise fault(SOURCE_CHANGED)
-        real = files.look_at(root.real)
-        if real is None or not real.same_object(root.stamp):
-            raise fault(SOURCE_CHANGED)
 
     def _read_bound(
         self, folder: Folder, name: str, named: Stamp, wanted: int, charges: Charges
@@ -331,26 +305,6 @@ class FolderReader:
         """Remember an observation; a second, different one is a change."""
         if held.setdefault(relative, stamp) != stamp:
             raise fault(SOURCE_CHANGED)
-
-
-def _open_root(path: Path, files: FileLayer) -> tuple[_Root, Folder]:
-    configured = files.look_at(path)
-    if configured is None:
-        raise fault(FOLDER_MISSING)
-    if configured.is_link:
-        target = files.look_at(files.link_target(path))
-        if target is None or not target.is_folder:
-            raise fault(UNSAFE_PATH)
-    elif not configured.is_folder:
-        raise fault(FOLDER_MISSING)
-    real = files.real_path(path)
-    folder = files.open_root(real)
-    stamp = files.stamp_folder(folder)
-    found = files.look_at(real)
-    if found is None or not found.same_object(stamp):
-        folder.close()
-        raise fault(SOURCE_CHANGED)
-    return _Root(configured=path, configured_stamp=configured, real=real, stamp=stamp), folder
 
 
 def _split(relative: str) -> tuple[str, str]:

@@ -6,50 +6,39 @@ Everything that cannot be verified is a refusal with a closed reason.
 """
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from agentic_os.aios.access import AiosAccess
-from agentic_os.aios.catalog import read_identities, read_selected
-from agentic_os.aios.configuration import require_folder
-from agentic_os.aios.faults import FOLDER_MISSING, argument_fault
-from agentic_os.aios.ledger import Charges, Ledger
-from agentic_os.aios.placement import (
-    Checkout,
-    checkout_of,
-    checkouts_at,
-    read_mappings,
-)
+from agentic_os.aios.faults import argument_fault
 from agentic_os.aios.policy import MemoryPolicy
 from agentic_os.aios.projection import read_working_context
-from agentic_os.aios.projects import ProjectIdentity, ProjectRecord
-from agentic_os.aios.reader import FolderReader
+from agentic_os.aios.projects import ProjectIdentity
+from agentic_os.aios.resolution_authority import (
+    Authority,
+    ResolutionRefusedError,
+    read_route,
+    verify_project,
+)
 from agentic_os.aios.resolution_values import (
     IntentResolution,
     MemoryView,
     NextAction,
     OmissionCode,
-    RefusalReason,
     ResolvedProject,
     SkillView,
     fitted,
     refusal,
 )
-from agentic_os.aios.routing import ConventionKind, ProjectRoute, observe_route
-from agentic_os.aios.search_context import SEARCH_LIMIT
-from agentic_os.aios.skills import SkillMatch, collect_skills, rank_skills
+from agentic_os.aios.routing import ConventionKind, ProjectRoute
+from agentic_os.aios.skill_ranking import SkillMatch, rank_skills
 from agentic_os.aios.tools import (
-    Marker,
     ToolRequest,
     ToolResolution,
-    read_marker,
     resolve_tool,
 )
 from agentic_os.errors import AiosError
-
-if TYPE_CHECKING:
-    from agentic_os.aios.skills import Skill
 
 INTENT_CHARS: Final = 1000
 """Code points of an intent."""
@@ -60,25 +49,6 @@ SHRINK_ATTEMPTS: Final = 4
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _SLACK_CHARS: Final = 8
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Authority:
-    """What was verified of the selected project and read beside it."""
-
-    checkout: Checkout
-    location: Path
-    record: ProjectRecord
-    skills: "tuple[Skill, ...]"
-    marker: Marker
-
-
-class _RefusedError(Exception):
-    """A refusal on its way out of the checks."""
-
-    def __init__(self, reason: RefusalReason) -> None:
-        super().__init__(reason)
-        self.reason: RefusalReason = reason
 
 
 def resolve_intent(
@@ -118,78 +88,18 @@ def resolve_intent(
     if policy.mode == "off":
         return _off(policy, budget, tool)
     try:
-        authority = _authority(access, project, cwd)
-        route = None if tool is not None else _route(access, authority.location, conventions)
+        authority = verify_project(access, project, cwd)
+        route = None if tool is not None else read_route(access, authority.location, conventions)
         fixed = _fixed(access, policy, authority, route, intent, tool, budget)
         return _with_context(access, policy, authority, fixed, budget)
-    except _RefusedError as refused:
+    except ResolutionRefusedError as refused:
         return refusal(policy, refused.reason, budget=budget, tool=tool is not None)
-
-
-def _authority(access: AiosAccess, project: str | None, cwd: Path | None) -> _Authority:
-    charges = Charges(Ledger(SEARCH_LIMIT))
-    try:
-        mappings = read_mappings(access)
-        with FolderReader(access.root, files=access.files) as reader:
-            require_folder(reader, hold=True)
-            identities = read_identities(reader, charges)
-            checkouts = [checkout_of(access, known, mappings) for known in identities]
-            chosen = _chosen(access, checkouts, project, cwd)
-            if chosen.path is None:
-                raise _RefusedError("project_identity_unverified")
-            record = _record(reader, charges, chosen.identity)
-            skills = collect_skills(reader, charges)
-            marker = read_marker(reader)
-            reader.recheck()
-    except AiosError as error:
-        if error.code == FOLDER_MISSING:
-            raise
-        raise _RefusedError("local_authority_unreadable") from error
-    if not _same_remote(chosen.path, record.repo_url):
-        raise _RefusedError("project_identity_unverified")
-    return _Authority(
-        checkout=chosen, location=chosen.path, record=record, skills=skills, marker=marker
-    )
-
-
-def _chosen(
-    access: AiosAccess, checkouts: list[Checkout], project: str | None, cwd: Path | None
-) -> Checkout:
-    if project is not None:
-        named = [checkout for checkout in checkouts if project in checkout.identity.names]
-        if not named:
-            raise _RefusedError("unknown_project")
-        if len(named) > 1:
-            raise _RefusedError("ambiguous_project")
-        return named[0]
-    around = [] if cwd is None else checkouts_at(access, checkouts, cwd)
-    if not around:
-        raise _RefusedError("detached_directory")
-    if len(around) > 1:
-        raise _RefusedError("ambiguous_directory")
-    return around[0]
-
-
-def _record(reader: FolderReader, charges: Charges, identity: ProjectIdentity) -> ProjectRecord:
-    scope, record = read_selected(reader, charges, identity.id or identity.slug)
-    if scope.identity != identity:
-        raise _RefusedError("project_catalog_changed")
-    return record
-
-
-def _route(
-    access: AiosAccess, location: Path, conventions: tuple[ConventionKind, ...]
-) -> ProjectRoute:
-    try:
-        return observe_route(access, location, conventions)
-    except AiosError as error:
-        raise _RefusedError("project_identity_unverified") from error
 
 
 def _fixed(
     access: AiosAccess,
     policy: MemoryPolicy,
-    authority: _Authority,
+    authority: Authority,
     route: ProjectRoute | None,
     intent: str,
     request: ToolRequest | None,
@@ -230,14 +140,14 @@ def _fixed(
         location=str(authority.location),
     )
     if fitted(answer) is None:
-        raise _RefusedError("fixed_envelope_exceeds_budget")
+        raise ResolutionRefusedError("fixed_envelope_exceeds_budget")
     return answer
 
 
 def _with_context(
     access: AiosAccess,
     policy: MemoryPolicy,
-    authority: _Authority,
+    authority: Authority,
     fixed: IntentResolution,
     budget: int,
 ) -> IntentResolution:
@@ -250,7 +160,7 @@ def _with_context(
         try:
             context = read_working_context(access, policy, budget=max(0, room))
         except AiosError as error:
-            raise _RefusedError("project_context_unreadable") from error
+            raise ResolutionRefusedError("project_context_unreadable") from error
         truncated = context.budget.truncated
         more: tuple[OmissionCode, ...] = ("project_context_truncated",) if truncated else ()
         answer = replace(
@@ -268,7 +178,7 @@ def _with_context(
         if fitting is not None:
             return fitting
         room -= answer.measured().used - budget + _SLACK_CHARS
-    raise _RefusedError("fixed_envelope_exceeds_budget")
+    raise ResolutionRefusedError("fixed_envelope_exceeds_budget")
 
 
 def _scope(policy: MemoryPolicy, identity: ProjectIdentity) -> str | None:
@@ -346,15 +256,3 @@ def _off(policy: MemoryPolicy, budget: int, tool: ToolRequest | None) -> IntentR
         location=None,
     )
     return answer.measured()
-
-
-def _same_remote(location: Path, stated: str | None) -> bool:
-    """Whether the checkout's own remote, where both are known, is the registered one."""
-    from agentic_os.files.git import normalise_remote, read_checkout
-
-    if stated is None:
-        return True
-    checkout = read_checkout(location)
-    if checkout is None or checkout.remote is None:
-        return True
-    return normalise_remote(checkout.remote) == normalise_remote(stated)

@@ -6,7 +6,7 @@ from typing import Final, Literal
 from agentic_os.aios.json_text import Json, JsonObject, compact, pretty
 from agentic_os.aios.policy import MemoryPolicy
 from agentic_os.aios.routing import ProjectRoute
-from agentic_os.aios.skills import SkillMatch
+from agentic_os.aios.skill_ranking import SkillMatch
 from agentic_os.aios.tools import ToolResolution
 from agentic_os.text.budget import utf16_length
 

@@ -13,10 +13,9 @@ Rules (DotAIOS convention, memory search):
 """
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
 
 from agentic_os.aios.attribution import in_search
 from agentic_os.aios.eligibility import is_skipped
@@ -27,9 +26,17 @@ from agentic_os.aios.faults import (
     SOURCE_TOO_LARGE,
     fault,
 )
-from agentic_os.aios.json_text import Json, JsonObject, compact, instant_ms, parse_object, text_of
+from agentic_os.aios.json_text import JsonObject, compact, instant_ms, parse_object
 from agentic_os.aios.ledger import Amount, Charges
-from agentic_os.aios.matching import Corpus, Match, Query, rank
+from agentic_os.aios.matching import Corpus, Match, rank
+from agentic_os.aios.memory_streams import (
+    FAMILIES,
+    Stream,
+    best_field,
+    distinct_records,
+    record_fields,
+    whole_record,
+)
 from agentic_os.aios.search_context import (
     FILE_BYTES,
     FOLDER_ENTRIES,
@@ -42,12 +49,6 @@ from agentic_os.aios.search_markdown import MarkdownCorpus, MarkdownFolder
 from agentic_os.aios.search_values import MarkdownHit, MemoryHit
 from agentic_os.text.budget import cut_utf16, utf16_length
 
-if TYPE_CHECKING:
-    from agentic_os.aios.layer import Stamp
-
-Family = Literal["events", "signals"]
-Generation = Literal["live", "shard", "active"]
-
 MEMORY: Final = "memory"
 EVENTS: Final = "memory/events.jsonl"
 SIGNALS: Final = "memory/signals"
@@ -56,19 +57,7 @@ VALUE_CHARS: Final = 160
 """UTF-16 units of a matched value, the dots included."""
 
 _SHARD = re.compile(r"(events|signals)-archive\.(\d{6})\.jsonl")
-_FAMILIES: Final[tuple[Family, ...]] = ("events", "signals")
 _ELLIPSIS: Final = "..."
-
-
-@dataclass(slots=True, kw_only=True)
-class Stream:
-    """One JSONL file of the scope; ``lines`` are its parsed records, once it was read."""
-
-    source: str
-    family: Family
-    generation: Generation
-    stamp: "Stamp | None" = None
-    lines: list[JsonObject] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,7 +133,7 @@ class MemoryScope:
     def _found(self, charges: PhaseCharges) -> list[Stream]:
         names = self._names(MEMORY, charges)
         streams = [Stream(source=EVENTS, family="events", generation="live")]
-        for family in _FAMILIES:
+        for family in FAMILIES:
             shards = sorted(
                 name for name in names if (m := _SHARD.fullmatch(name)) and m.group(1) == family
             )
@@ -187,7 +176,9 @@ class MemoryScope:
             serialized = compact(record)
             lowered = serialized.lower()
             corpus.add(context.query, lowered)
-            found = best_field(record, context.query) or _whole(serialized, lowered, context.query)
+            found = best_field(record, context.query) or whole_record(
+                serialized, lowered, context.query
+            )
             if found is not None:
                 name, value, match = found
                 candidates.append(
@@ -251,56 +242,9 @@ class MemoryScope:
         )
 
 
-def distinct_records(streams: list[Stream]) -> Iterator[tuple[str, JsonObject]]:
-    """Yield each record once, with its source, in the order of the streams."""
-    suppressed = _suppressed(streams)
-    shown: set[str] = set()
-    for stream in streams:
-        losing = suppressed[stream.source]
-        for record in stream.lines:
-            line = compact(record)
-            if losing[line] > 0:
-                losing[line] -= 1
-                continue
-            record_id = record.get("record_id")
-            if isinstance(record_id, str) and record_id:
-                if record_id in shown:
-                    continue
-                shown.add(record_id)
-            yield stream.source, record
-
-
-def best_field(record: JsonObject, query: Query) -> tuple[str, str, Match] | None:
-    """Find the field that matches best: by score, the summary preferred among equals."""
-    best: tuple[str, str, Match] | None = None
-    fields = sorted(_fields(record, ""), key=lambda item: item[0] != "summary")
-    for name, value in fields:
-        match = query.match(value.lower())
-        if match is not None and (best is None or match.score > best[2].score):
-            best = (name, value, match)
-    return best
-
-
-def _whole(serialized: str, lowered: str, query: Query) -> tuple[str, str, Match] | None:
-    match = query.match(lowered)
-    return None if match is None else ("entry", serialized, match)
-
-
-def _fields(value: Json, name: str) -> Iterator[tuple[str, str]]:
-    """Flatten a record to its scalar fields, ``a.b[0]``."""
-    if isinstance(value, dict):
-        for key, item in value.items():
-            yield from _fields(item, f"{name}.{key}" if name else key)
-    elif isinstance(value, list):
-        for at, item in enumerate(value):
-            yield from _fields(item, f"{name}[{at}]")
-    elif value is not None:
-        yield name or "value", text_of(value)
-
-
 def _texts(record: JsonObject) -> Iterator[str]:
     """Yield what a hit of the record shows: its values and its ``key: value`` pairs."""
-    for name, value in _fields(record, ""):
+    for name, value in record_fields(record):
         yield f"{name}: {value}"
 
 
@@ -313,38 +257,3 @@ def _cut(value: str) -> str:
     if utf16_length(value) <= VALUE_CHARS:
         return value
     return cut_utf16(value, VALUE_CHARS - len(_ELLIPSIS)) + _ELLIPSIS
-
-
-def _suppressed(streams: Iterable[Stream]) -> dict[str, Counter[str]]:
-    """Count, by stream, the copies of each line that another generation keeps."""
-    result: dict[str, Counter[str]] = {}
-    for family in _FAMILIES:
-        members = [stream for stream in streams if stream.family == family]
-        result.update((stream.source, Counter()) for stream in members)
-        shards = [stream for stream in members if stream.generation == "shard"]
-        groups = [
-            [stream for stream in members if stream.generation == "active"],
-            shards[-1:],
-            [stream for stream in members if stream.generation == "live"],
-        ]
-        copies = {
-            stream.source: Counter(compact(record) for record in stream.lines)
-            for group in groups
-            for stream in group
-        }
-        totals = [_total(copies[stream.source] for stream in group) for group in groups]
-        for line in set().union(*totals):
-            counts = [total[line] for total in totals]
-            winner = max(range(len(groups)), key=lambda at: (counts[at], at))
-            for at, group in enumerate(groups):
-                if at != winner:
-                    for stream in group:
-                        result[stream.source][line] = copies[stream.source][line]
-    return result
-
-
-def _total(counters: Iterable[Counter[str]]) -> Counter[str]:
-    total: Counter[str] = Counter()
-    for counter in counters:
-        total.update(counter)
-    return total
