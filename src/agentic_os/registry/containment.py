@@ -32,24 +32,25 @@ def contained(path: str) -> str | Escape:
     ``~``; a ``..`` between slashes or backslashes; control characters, NUL among them,
     and surrogates; more than ``MAX_PATH_CHARS`` characters.
     """
-    reason = _fault(path)
-    if reason:
-        cut = path if len(path) <= _SHOWN_CHARS else path[:_SHOWN_CHARS] + "…"
-        return Escape(reason=reason, shown=one_line(cut))
-    return "/".join(part for part in path.split("/") if part not in {"", "."})
+    plain = "/".join(part for part in path.split("/") if part not in {"", "."})
+    reason = _fault(path, plain)
+    if not reason:
+        return plain
+    cut = path if len(path) <= _SHOWN_CHARS else path[:_SHOWN_CHARS] + "…"
+    return Escape(reason=reason, shown=one_line(cut))
 
 
-def _fault(path: str) -> str:
+def _fault(path: str, plain: str) -> str:
     """Say what is wrong with a path; empty when nothing is."""
     if len(path) > MAX_PATH_CHARS:
         return f"is longer than {MAX_PATH_CHARS} characters"
     if not path.isprintable():
         return "holds characters that no path should"
-    if path.startswith(("/", "\\")) or _DRIVE.match(path):
+    if path.startswith("/") or plain.startswith("\\") or _DRIVE.match(plain):
         return "is an absolute path"
-    if path.startswith("~"):
+    if plain.startswith("~"):
         return "begins with ~"
-    parts = set(_SEPARATORS.split(path))
+    parts = set(_SEPARATORS.split(plain))
     if ".." in parts:
         return "leaves the project"
     return "names no file or folder" if parts <= {"", "."} else ""
