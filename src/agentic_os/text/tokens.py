@@ -14,6 +14,7 @@ MAX_QUERY_TERMS_ENTRIES = 64
 """Distinct terms of one query; the rest is left out (FTS5 bounds its expressions)."""
 
 _LONGEST_IDENTIFIER_CHARS = 120  # longer runs are data, not names
+_LONGEST_NAME_CHARS = 256  # of a path or dotted name in a query
 _MOST_PARTS_ENTRIES = 12  # more parts than any name has: a hash or base64
 _HEX_CHARS = 12  # hexadecimal runs of at least this length are hashes, not names
 
@@ -105,7 +106,7 @@ def is_identifier(query: str) -> bool:
     design section 5).
     """
     query = query.strip()
-    if not _IDENTIFIER.match(query):
+    if len(query) > _LONGEST_NAME_CHARS or not _IDENTIFIER.match(query):
         return False
     return _SEPARATOR.search(query) is not None or _CAMEL.search(query) is not None
 
