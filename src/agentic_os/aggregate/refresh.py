@@ -12,7 +12,7 @@ import posixpath
 import sqlite3
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -99,8 +99,10 @@ def refresh(
             progress(done, len(fleet.projects))
         run.finish()
     if run.started:
-        # Keep the log small; a reader that holds the old state only delays this.
-        store.connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        # Keep the log small; a reader that holds the old state, or a full disk, only delays
+        # this: what was committed is safe in the log.
+        with suppress(sqlite3.Error):
+            store.connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
     return Refreshed(
         files_read=run.files_read, files_removed=run.files_removed, changed=run.changed
     )
@@ -136,19 +138,30 @@ class _Run:
         self.changed = self.changed or content
 
     def descriptors(self, fleet: Fleet) -> None:
-        """Keep what was parsed, so that an unchanged descriptor is only looked at."""
+        """Keep what was parsed, so that an unchanged descriptor is only looked at.
+
+        One that holds a secret, in its endpoint say, is not kept: it is parsed each time.
+        """
         stored: dict[str, bytes] = dict(
             self.connection.execute("SELECT path, value FROM descriptor")
         )
         now = {path: encode_known(known) for path, known in fleet.known.items()}
-        gone = stored.keys() - now.keys()
-        new = [item for item in now.items() if stored.get(item[0]) != item[1]]
+        new = [
+            (path, value)
+            for path, value in now.items()
+            if stored.get(path) != value and not self.holds_secret(value)
+        ]
+        gone = stored.keys() - {path for path, value in now.items() if stored.get(path) == value}
         if gone or new:
             self.start(content=False)
             self.connection.executemany(
                 "DELETE FROM descriptor WHERE path=?", [(path,) for path in gone]
             )
-            self.connection.executemany("INSERT OR REPLACE INTO descriptor VALUES(?,?)", new)
+            self.connection.executemany("INSERT INTO descriptor VALUES(?,?)", new)
+
+    def holds_secret(self, value: bytes) -> bool:
+        """Whether a stored form would hold a secret that no allow-list names."""
+        return bool(self.redactor.redact(value.decode("utf-8", "replace")).findings)
 
     def projects(self, fleet: Fleet) -> None:
         """Write the projects' own rows; forget the projects that are gone."""

@@ -7,12 +7,15 @@ through a link, share one.
 
 import hashlib
 import json
+import os
 import shutil
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentic_os.files.publishing import private_folder, publish
+from agentic_os.errors import FilesError
+from agentic_os.files.publishing import ExclusiveLock, private_folder, publish
 
 SPACES_FOLDER = "spaces"
 DATABASE_NAME = "fleet.db"
@@ -22,10 +25,15 @@ ROOTS_NAME = "roots.json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Space:
-    """One folder of derived state and the roots it was derived from."""
+    """One folder of derived state, the roots it was derived from, and by which rules.
+
+    ``rules`` are what the person's settings say about texts: a store that was made by other
+    ones is made anew, so that a secret which is no longer allowed leaves no byte behind.
+    """
 
     folder: Path
     roots: tuple[str, ...]
+    rules: str = ""
 
     @property
     def database(self) -> Path:
@@ -38,11 +46,11 @@ class Space:
         return self.folder / LOCK_NAME
 
 
-def space_for(cache: Path, roots: Iterable[Path]) -> Space:
+def space_for(cache: Path, roots: Iterable[Path], *, rules: str = "") -> Space:
     """The space of a set of roots; nothing is created yet."""
     names = tuple(sorted({str(root.resolve()) for root in roots}))
     digest = hashlib.sha256("\0".join(names).encode("utf-8", "surrogateescape")).hexdigest()[:16]
-    return Space(folder=cache / SPACES_FOLDER / digest, roots=names)
+    return Space(folder=cache / SPACES_FOLDER / digest, roots=names, rules=rules)
 
 
 def create_space(space: Space) -> None:
@@ -71,24 +79,54 @@ def all_spaces(cache: Path) -> Iterator[Space]:
 
 
 def collect_spaces(cache: Path, *, keep: Space) -> tuple[str, ...]:
-    """Delete the spaces all of whose roots have vanished; returns their names."""
+    """Delete the spaces all of whose roots have vanished; returns their names.
+
+    A space that another process writes, or deletes, at this moment is left to it.
+    """
     gone = []
     for space in all_spaces(cache):
         if space.folder == keep.folder or not space.roots:
             continue
-        if not any(Path(root).is_dir() for root in space.roots):
-            delete_space(space)
+        if any(Path(root).is_dir() for root in space.roots):
+            continue
+        lock = ExclusiveLock(space.lock)
+        with suppress(FilesError):
+            if not lock.try_acquire():
+                continue
+            try:
+                delete_space(space)
+            finally:
+                lock.release()
             gone.append(space.folder.name)
     return tuple(gone)
 
 
 def delete_space(space: Space) -> int:
-    """Delete one space; returns the bytes it held."""
+    """Delete one space; returns the bytes it held.
+
+    Raises:
+        FilesError: SPACE_NOT_DELETED, when a file of it cannot be deleted.
+    """
     size = space_bytes(space)
-    shutil.rmtree(space.folder, ignore_errors=False)
+    try:
+        shutil.rmtree(space.folder)
+    except FileNotFoundError:
+        # Another process deleted it, or a reader's last file of it, meanwhile.
+        shutil.rmtree(space.folder, ignore_errors=True)
+    except OSError as fault:
+        raise FilesError(
+            f"the space {space.folder.name} could not be deleted: {fault.strerror}",
+            code="SPACE_NOT_DELETED",
+            hint="Look at the cache folder: `agentic-os paths` names it.",
+        ) from fault
     return size
 
 
 def space_bytes(space: Space) -> int:
-    """Bytes of all files of a space."""
-    return sum(path.stat().st_size for path in space.folder.rglob("*") if path.is_file())
+    """Bytes of all files of a space; those that vanish meanwhile, as logs do, count nothing."""
+    total = 0
+    for folder, _, names in os.walk(space.folder):
+        for name in names:
+            with suppress(OSError):
+                total += os.lstat(f"{folder}/{name}").st_size
+    return total

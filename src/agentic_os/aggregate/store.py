@@ -2,7 +2,8 @@
 
 Rules:
 
-- everything in it is derived; it is rebuilt when its DDL differs or its bytes are unusable;
+- everything in it is derived; it is rebuilt when its DDL, the release or the allow-list of
+  secrets differs, or its bytes are unusable;
 - one writer at a time, held by an advisory lock beside the database, never by SQLite's own;
 - a writer makes all of its changes in one transaction: a reader sees the old state or the new
   one, and a killed or failed writer leaves the old one;
@@ -18,6 +19,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from agentic_os import __version__
 from agentic_os.aggregate.space import Space, create_space
 from agentic_os.errors import FilesError, StoreError, StoreLockedError, StoreTooOldError
 from agentic_os.files.publishing import ExclusiveLock
@@ -27,6 +29,7 @@ SQLITE_MINIMUM = (3, 37, 0)
 WRITER_WAIT_SECONDS = 30.0
 BUSY_MILLISECONDS = 2_000
 CACHE_KIB = 65_536
+STORE_FULL = "STORE_FULL"
 
 
 @lru_cache(maxsize=1)
@@ -37,10 +40,16 @@ def schema() -> str:
     )
 
 
-@lru_cache(maxsize=1)
-def schema_hash() -> str:
-    """Hash of the DDL: a store with another one is not read, it is rebuilt."""
-    return hashlib.sha256(schema().encode("utf-8")).hexdigest()
+@lru_cache(maxsize=8)
+def schema_hash(rules: str = "") -> str:
+    """Hash of what a store was made by: a store with another one is not read, it is rebuilt.
+
+    Args:
+        rules: what the person's settings say about texts; the DDL and the release, whose
+            parsers and detectors of secrets may be better ones, count anyway.
+    """
+    made_by = f"{schema()}\0{__version__}\0{rules}"
+    return hashlib.sha256(made_by.encode("utf-8")).hexdigest()
 
 
 def check_sqlite(version: tuple[int, ...] = sqlite3.sqlite_version_info) -> None:
@@ -86,10 +95,16 @@ def open_store(space: Space) -> Store | None:
         return None
     try:
         connection = _connect(space.database)
-        connection.execute("PRAGMA query_only=1")
-        return Store(connection=connection, space=space) if _current(connection) else None
     except sqlite3.DatabaseError:
         return None
+    try:
+        connection.execute("PRAGMA query_only=1")
+        if _current(connection, space):
+            return Store(connection=connection, space=space)
+    except sqlite3.DatabaseError:
+        pass
+    connection.close()
+    return None
 
 
 @contextmanager
@@ -150,7 +165,7 @@ def store_error(fault: sqlite3.Error) -> StoreError:
     ):
         return StoreError(
             "there is no room for the store, or its folder cannot be written",
-            code="STORE_FULL",
+            code=STORE_FULL,
             hint="Free some space in the cache folder; what was stored before is still there.",
         )
     return StoreError(
@@ -166,20 +181,23 @@ def discard(space: Space) -> None:
 
 
 def _writable(space: Space) -> Store:
+    connection: sqlite3.Connection | None = None
     try:
         connection = _connect(space.database)
-        if not _current(connection):
-            connection.close()
-            connection = _rebuilt(space)
+        if _current(connection, space):
+            return Store(connection=connection, space=space)
     except sqlite3.OperationalError as fault:
         # A full disk or a held lock says nothing about the bytes: the old store stays.
+        _close(connection)
         raise store_error(fault) from fault
     except sqlite3.DatabaseError:
-        connection = _rebuilt(space)
-    return Store(connection=connection, space=space)
+        pass
+    _close(connection)
+    return Store(connection=_rebuilt(space), space=space)
 
 
 def _rebuilt(space: Space) -> sqlite3.Connection:
+    connection: sqlite3.Connection | None = None
     try:
         discard(space)
         connection = _connect(space.database)
@@ -190,13 +208,20 @@ def _rebuilt(space: Space) -> sqlite3.Connection:
                 connection.execute(statement)
             connection.executemany(
                 "INSERT INTO meta VALUES(?, ?)",
-                [("schema", schema_hash()), ("generation", "0")],
+                [("schema", schema_hash(space.rules)), ("generation", "0")],
             )
     except sqlite3.Error as fault:
+        _close(connection)
         raise store_error(fault) from fault
     except OSError:
+        _close(connection)
         raise store_error(sqlite3.OperationalError("unable to open")) from None
     return connection
+
+
+def _close(connection: sqlite3.Connection | None) -> None:
+    if connection is not None:
+        connection.close()
 
 
 def _statements(script: str) -> Iterator[str]:
@@ -210,18 +235,22 @@ def _statements(script: str) -> Iterator[str]:
 
 def _connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-    connection.execute(f"PRAGMA busy_timeout={BUSY_MILLISECONDS}")
-    connection.execute("PRAGMA synchronous=NORMAL")
-    connection.execute(f"PRAGMA cache_size=-{CACHE_KIB}")
-    connection.execute("PRAGMA temp_store=MEMORY")
+    try:
+        connection.execute(f"PRAGMA busy_timeout={BUSY_MILLISECONDS}")
+        connection.execute("PRAGMA synchronous=NORMAL")
+        connection.execute(f"PRAGMA cache_size=-{CACHE_KIB}")
+        connection.execute("PRAGMA temp_store=MEMORY")
+    except sqlite3.Error:
+        connection.close()
+        raise
     return connection
 
 
-def _current(connection: sqlite3.Connection) -> bool:
+def _current(connection: sqlite3.Connection, space: Space) -> bool:
     try:
         row = connection.execute("SELECT value FROM meta WHERE key='schema'").fetchone()
     except sqlite3.OperationalError as fault:
         if "no such table" in str(fault):
             return False
         raise
-    return bool(row) and row[0] == schema_hash()
+    return bool(row) and row[0] == schema_hash(space.rules)

@@ -17,6 +17,7 @@ from typing import Literal
 from agentic_os.aggregate.refresh import Progress, Refreshed, refresh, silent
 from agentic_os.aggregate.space import Space, space_for
 from agentic_os.aggregate.store import (
+    STORE_FULL,
     WRITER_WAIT_SECONDS,
     Store,
     discard,
@@ -162,17 +163,21 @@ def open_workspace(
     settings = load_settings(places, home=person.home)
     roots = effective_roots(settings, command_line_roots, current=person.current, home=person.home)
     space = space_for(
-        places.cache, [root.path for root in roots] + [item.path for item in settings.projects]
+        places.cache,
+        [root.path for root in roots] + [item.path for item in settings.projects],
+        rules="\0".join(sorted(settings.redaction_allow)),
     )
     fleet = load_fleet(
         roots, settings, aios=places.aios, home=person.home, known=_known_descriptors(space)
     )
     redactor = Redactor(allow=settings.redaction_allow)
-    refreshed = _refreshed(space, fleet, redactor, freshness, progress)
+    refreshed, trouble = _refreshed(space, fleet, redactor, freshness, progress)
     store = open_store(space)
     if store is None:
         raise StoreError("the store vanished while it was used", hint="Try again.")
     try:
+        # One state for the whole question, whatever a writer commits meanwhile.
+        store.connection.execute("BEGIN")
         yield Workspace(
             places=places,
             current=person.current,
@@ -183,7 +188,7 @@ def open_workspace(
             redactor=redactor,
             refreshed=refreshed,
             stale=refreshed is None,
-            warnings=fleet.diagnostics,
+            warnings=(*fleet.diagnostics, *trouble),
         )
     except sqlite3.Error as fault:
         raise store_error(fault) from fault
@@ -208,14 +213,36 @@ def _known_descriptors(space: Space) -> dict[str, KnownDescriptor]:
 
 def _refreshed(
     space: Space, fleet: Fleet, redactor: Redactor, freshness: Freshness, progress: Progress
-) -> Refreshed | None:
+) -> tuple[Refreshed | None, tuple[Diagnostic, ...]]:
+    """Refresh, or say why the store is used as it is."""
     wait = WRITER_WAIT_SECONDS if freshness == "wait" else 0.0
     try:
-        return _refreshed_once(space, fleet, redactor, wait, progress)
-    except StoreLockedError:
-        if freshness == "wait" or not space.database.exists():
+        return _refreshed_once(space, fleet, redactor, wait, progress), ()
+    except StoreError as fault:
+        excused = isinstance(fault, StoreLockedError) or fault.code == STORE_FULL
+        if freshness == "wait" or not excused or not _was_filled(space):
             raise
-        return None
+        return None, (
+            Diagnostic(
+                code="STORE_STALE",
+                severity="warning",
+                message=f"{fault.message}; the answer is from its last state",
+                hint=fault.hint,
+            ),
+        )
+
+
+def _was_filled(space: Space) -> bool:
+    """Whether a store exists that a run once finished; one that is being made says nothing."""
+    store = open_store(space)
+    if store is None:
+        return False
+    try:
+        return store.generation > 0
+    except sqlite3.Error:
+        return False
+    finally:
+        store.close()
 
 
 def _refreshed_once(
