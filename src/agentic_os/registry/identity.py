@@ -37,8 +37,13 @@ class ProjectKey:
 
     @property
     def text(self) -> str:
-        """The text that is hashed; the separator keeps origin and sub-path apart."""
-        return f"{self.origin}/{self.subpath}"
+        """The text that is hashed.
+
+        With a remote, the separator keeps origin and sub-path apart. Without one it is
+        the project's path alone: a folder keeps its id when git is initialised above it.
+        """
+        whole = f"{self.origin}/{self.subpath}"
+        return whole if self.remote else whole.rstrip("/") or "/"
 
     @property
     def digest(self) -> str:

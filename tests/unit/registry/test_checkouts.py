@@ -147,7 +147,7 @@ def test_a_submodule_stands_alone_and_its_worktree_folds_with_it(
 def test_outside_git_the_path_is_the_key(make_project: MakeProject, tmp_path: Path) -> None:
     folder = make_project("r/plain")
     location = locate(tmp_path / "r")["plain"]
-    assert location.key.text == os.path.realpath(folder) + "/"
+    assert location.key.text == os.path.realpath(folder)
     assert (location.kind, location.branch, location.commit) == ("plain", None, None)
 
 

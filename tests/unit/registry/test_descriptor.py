@@ -355,6 +355,12 @@ def test_a_project_that_is_no_mapping_beside_a_record(
     assert (found.name, found.contract_version) == ("folder", 0)
 
 
+def test_a_record_without_any_project(parse: Parse, codes: Codes) -> None:
+    found = parse("language: go\nscaffold:\n  preset: x\n")
+    assert codes(found.diagnostics) == ["NAME_MISSING"]
+    assert found.language == "go"
+
+
 def test_repeated_keys_are_reported_everywhere(parse: Parse, codes: Codes) -> None:
     text = PROJECT + "  name: other\nlanguage: go\nlanguage: rust\n"
     found = parse(text)

@@ -128,12 +128,12 @@ def test_a_layout_may_be_no_folder(root: Path, kind: str) -> None:
 
 
 def test_depth_is_bounded_and_said(root: Path) -> None:
-    make(root, "a/b/c/.agents/", "a/b/d/", "a/b/node_modules/", "x/y/.agents/")
+    make(root, "a/b/c/.agents/", "a/b/d/", "a/b/node_modules/", "x/y/.agents/", "x/y/z/")
     walked = run(root, Ground(limits=Limits(depth=2)))
     assert found(walked) == ["x/y"]
     assert codes(walked) == [("DEPTH_LIMIT", "a/b/c")]
     assert walked.diagnostics[0].message == (
-        "2 folders deeper than 2 levels were not entered, first a/b/c"
+        "3 folders deeper than 2 levels were not entered, first a/b/c"
     )
     assert found(run(root, Ground(limits=Limits(depth=3)))) == ["a/b/c", "x/y"]
 
@@ -154,6 +154,15 @@ def test_the_entries_of_a_folder_are_bounded_and_layouts_still_seen(root: Path) 
     assert walked.candidates[0].checkouts == (os.path.realpath(root),)
     assert codes(walked) == [("ENTRY_LIMIT", ".")]
     assert "the root has more than 10 entries" in walked.diagnostics[0].message
+
+
+def test_what_a_layout_is_is_told_even_where_the_listing_was_cut(root: Path) -> None:
+    make(root, "p/", "p/.claude/", *(f"p/f{n}" for n in range(50)))
+    (root / "p/.agents").symlink_to(root)
+    os.mkfifo(root / "p/.git")
+    walked = run(root, Ground(limits=Limits(entries=3)))
+    assert walked.candidates[0].layouts == {".agents": "link", ".claude": "folder"}
+    assert walked.candidates[0].checkouts == ()
 
 
 def test_a_bound_that_is_just_met_is_not_reported(root: Path) -> None:

@@ -50,6 +50,15 @@ def test_sub_path_and_origin_are_kept_apart() -> None:
     assert len(set(assign_ids(keys).values())) == 3
 
 
+def test_a_folder_keeps_its_id_when_git_is_initialised_above_it() -> None:
+    plain = ProjectKey(remote=False, origin="/code/mono/api")
+    inside = ProjectKey(remote=False, origin="/code/mono", subpath="api")
+    assert plain.text == inside.text == "/code/mono/api"
+    assert assign_ids([plain])[plain] == assign_ids([inside])[inside]
+    assert len(set(assign_ids([plain, inside]).values())) == 2
+    assert ProjectKey(remote=False, origin="/").text == "/"
+
+
 def test_a_path_that_is_no_text_has_an_id() -> None:
     key = ProjectKey(remote=False, origin="/x/caf\udce9")
     assert re.fullmatch(r"caf-[0-9a-f]{8}", assign_ids([key])[key])
