@@ -30,6 +30,7 @@ WRITER_WAIT_SECONDS = 30.0
 BUSY_MILLISECONDS = 2_000
 CACHE_KIB = 65_536
 STORE_FULL = "STORE_FULL"
+STORE_UNWRITABLE = "STORE_UNWRITABLE"
 
 
 @lru_cache(maxsize=1)
@@ -113,21 +114,24 @@ def writing(space: Space, *, wait_seconds: float = WRITER_WAIT_SECONDS) -> Itera
 
     Raises:
         StoreLockedError: another process held the lock for ``wait_seconds``.
-        StoreError: the store cannot be opened (``STORE_UNUSABLE``) or has no room
-            (``STORE_FULL``).
-        FilesError: the cache folder cannot be made.
+        StoreError: the store cannot be opened (``STORE_UNUSABLE``), has no room
+            (``STORE_FULL``), or its folder cannot be written (``STORE_UNWRITABLE``).
     """
     check_sqlite()
-    create_space(space)
     lock = ExclusiveLock(space.lock)
     try:
+        create_space(space)
         lock.acquire(wait_seconds)
     except FilesError as fault:
-        if fault.code != "LOCK_BUSY":
-            raise
-        raise StoreLockedError(
-            "another process is writing the store",
-            hint="Wait for it to end, or try again.",
+        if fault.code == "LOCK_BUSY":
+            raise StoreLockedError(
+                "another process is writing the store",
+                hint="Wait for it to end, or try again.",
+            ) from fault
+        raise StoreError(
+            f"the cache folder cannot be written: {fault.message}",
+            code=STORE_UNWRITABLE,
+            hint=fault.hint or "`agentic-os paths` shows it; AGENTIC_OS_CACHE_DIR moves it.",
         ) from fault
     try:
         store = _writable(space)

@@ -18,6 +18,7 @@ from agentic_os.aggregate.refresh import Progress, Refreshed, refresh, silent
 from agentic_os.aggregate.space import Space, space_for
 from agentic_os.aggregate.store import (
     STORE_FULL,
+    STORE_UNWRITABLE,
     WRITER_WAIT_SECONDS,
     Store,
     discard,
@@ -219,7 +220,7 @@ def _refreshed(
     try:
         return _refreshed_once(space, fleet, redactor, wait, progress), ()
     except StoreError as fault:
-        excused = isinstance(fault, StoreLockedError) or fault.code == STORE_FULL
+        excused = isinstance(fault, StoreLockedError) or fault.code in _NO_ROOM
         if freshness == "wait" or not excused or not _was_filled(space):
             raise
         return None, (
@@ -230,6 +231,9 @@ def _refreshed(
                 hint=fault.hint,
             ),
         )
+
+
+_NO_ROOM = frozenset({STORE_FULL, STORE_UNWRITABLE})
 
 
 def _was_filled(space: Space) -> bool:
