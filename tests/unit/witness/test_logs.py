@@ -48,13 +48,11 @@ def test_empty_fields_are_left_out_and_line_ends_stay_inside(stream: io.StringIO
 
 
 def test_an_exception_is_named_and_not_quoted() -> None:
-    try:
-        raise ValueError("the words of a request")
-    except ValueError:
-        import sys
-
-        record = logging.LogRecord("x", logging.ERROR, "f", 1, "failed", None, sys.exc_info())
-    line = JsonLines().format(record)
+    error = ValueError("the words of a request")
+    details = (ValueError, error, None)
+    line = JsonLines().format(
+        logging.LogRecord("x", logging.ERROR, "f", 1, "failed", None, details)
+    )
 
     assert json.loads(line)["error"] == "ValueError"
     assert "words" not in line
