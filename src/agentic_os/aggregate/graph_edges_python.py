@@ -214,7 +214,7 @@ class _Python:
                 "NAME_UNKNOWN",
                 wanted,
                 (provider,),
-                "the module does not offer that name in any way that reading shows",
+                _UNSEEN,
             )
         return [
             Definition(
@@ -272,13 +272,17 @@ class _Python:
                 if end.form not in {"module", "package"}:
                     key = (end.code.project, end.path, end.line, end.name)
                     ends.setdefault(key, (end, choice, whole))
+        wanted = ".".join((use.local, *use.chain))
         if not ends:
+            if use.chain and not any(self._walk(start, use.chain) for start, _ in behind):
+                place = Place(code=code, path=path, line=use.line, node=None)
+                owners = [choice.provider for _, choice in behind]
+                self.account.miss(place, RULE_DIRECT, "NAME_UNKNOWN", wanted, owners, _UNSEEN)
             return
         node = code.user_node(path, facts, use.scope)
         place = Place(code=code, path=path, line=use.line, node=node)
         for end, choice, whole in list(ends.values())[:MAX_CANDIDATES_ENTRIES]:
             relation = RELATIONS[use.kind] if whole else "references"
-            wanted = ".".join((use.local, *use.chain))
             self._symbol_edges(place, [end], relation, wanted, choice, several=len(ends) > 1)
 
     def _walk(self, start: Definition, chain: tuple[str, ...]) -> list[tuple[Definition, bool]]:
@@ -338,4 +342,5 @@ def _excluded_tops(code: ProjectCode) -> set[str]:
     return tops
 
 
+_UNSEEN = "the module does not offer that name in any way that reading shows"
 _EXCLUDED_DETAIL = "only among tests, examples, fixtures or vendored code"
