@@ -154,9 +154,12 @@ class WitnessService:
             return Response(result.body, status_code=result.status, media_type=media_type)
         request.state.code = result.code
         self._metrics.refused(result.code)
-        headers = {"retry-after": str(result.retry_seconds)} if result.retry_seconds else None
         body, media_type = _refusal_body(result, dialect)
-        return Response(body, status_code=result.status, media_type=media_type, headers=headers)
+        # As a header, not as media_type: text/x.tlog.size must not get a charset (tlog-witness).
+        headers = {"content-type": media_type}
+        if result.retry_seconds:
+            headers["retry-after"] = str(result.retry_seconds)
+        return Response(body, status_code=result.status, headers=headers)
 
     async def _checkpoint(self, request: "Request") -> "Response":
         from starlette.responses import Response
