@@ -114,11 +114,12 @@ _MODULES: dict[str, tuple[str, ...]] = {
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names}
 
+if not TYPE_CHECKING:  # type checkers see the imports above, and miss no misspelt name
 
-def __getattr__(name: str) -> object:
-    """Load a public name from its module (PEP 562)."""
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
+    def __getattr__(name: str) -> object:
+        """Load a public name from its module (PEP 562)."""
+        if name not in _HOME:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value: object = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+        globals()[name] = value
+        return value

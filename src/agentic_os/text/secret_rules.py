@@ -42,7 +42,7 @@ def _written(value: str) -> bool:
 def _rule(
     identity: str, pattern: str, *, group: int = 0, accepts: Callable[[str], bool] = _written
 ) -> SecretRule:
-    return SecretRule(id=identity, pattern=pattern, group=group, accepts=accepts)
+    return SecretRule(id=identity, pattern=f"(?a){pattern}", group=group, accepts=accepts)
 
 
 def _random_tail(value: str) -> bool:
@@ -52,7 +52,7 @@ def _random_tail(value: str) -> bool:
 _UNDERSCORE = SecretFamily(
     char="_",
     sentinel=re.compile(
-        r"_(?=[A-Za-z0-9_]{16})(?:(?<=gh[pousr]_)|(?<=github_pat_)|(?<=[sr]k_live_)|(?<=[sr]k_test_)"
+        r"(?a)_(?=[\w-]{16})(?:(?<=gh[pousr]_)|(?<=github_pat_)|(?<=[sr]k_live_)|(?<=[sr]k_test_)"
         r"|(?<=whsec_)|(?<=hf_)|(?<=npm_)|(?<=do[opr]_v1_)|(?<=dckr_pat_)|(?<=shp(?:at|ca|pa|ss)_)"
         r"|(?<=glsa_)|(?<=glc_)|(?<=sbp_)|(?<=lin_api_)|(?<=gsk_)|(?<=r8_)|(?<=ntn_)|(?<=rubygems_)"
         r"|(?<=sntry[su]_)|(?<=fo1_)|(?<=api_org_))"
@@ -78,7 +78,7 @@ _UNDERSCORE = SecretFamily(
 _HYPHEN = SecretFamily(
     char="-",
     sentinel=re.compile(
-        r"-(?=[\w.-]{10})(?:(?<=sk-)|(?<=glpat-)|(?<=gldt-)|(?<=gl[rf]t-)|(?<=glsoat-)|(?<=glcbt-)"
+        r"(?a)-(?=[\w.-]{10})(?:(?<=sk-)|(?<=glpat-)|(?<=gldt-)|(?<=gl[rf]t-)|(?<=glsoat-)|(?<=glcbt-)"
         r"|(?<=glptt-)|(?<=xox[a-z]-)|(?<=xapp-)|(?<=pypi-)|(?<=GOCSPX-)|(?<=xai-)|(?<=pplx-)"
         r"|(?<=tskey-)|(?<=PMAK-))"
     ),
@@ -104,7 +104,7 @@ _HYPHEN = SecretFamily(
 _UPPER_A = SecretFamily(
     char="A",
     sentinel=re.compile(
-        r"A(?:(?:KIA|SIA|BIA|CCA)[A-Z2-7]{16}|Iza[\w-]{35}|ccountKey=|GE-SECRET-KEY-1|TATT3)"
+        r"(?a)A(?:(?:KIA|SIA|BIA|CCA)[A-Z2-7]{16}|Iza[\w-]{35}|ccountKey=|GE-SECRET-KEY-1|TATT3)"
     ),
     rules=(
         _rule("aws-access-key", r"(?<![A-Za-z0-9])A(?:KIA|SIA|BIA|CCA)[A-Z2-7]{16}(?![A-Za-z0-9])"),
@@ -117,7 +117,7 @@ _UPPER_A = SecretFamily(
 
 _UPPER_S = SecretFamily(
     char="S",
-    sentinel=re.compile(r"S(?:K[0-9a-f]{32}|G\.[\w-]{16}|haredAccessKey=)"),
+    sentinel=re.compile(r"(?a)S(?:K[0-9a-f]{32}|G\.[\w-]{16}|haredAccessKey=)"),
     rules=(
         _rule("twilio-key", r"(?<![A-Za-z0-9])SK[0-9a-f]{32}(?![A-Za-z0-9])"),
         _rule("sendgrid-key", r"(?<![\w.-])SG\.[\w-]{16,}\.[\w-]{32,}"),
@@ -127,7 +127,7 @@ _UPPER_S = SecretFamily(
 
 _DOT = SecretFamily(
     char=".",
-    sentinel=re.compile(r"\.(?=[\w-]{6}(?:[\w-]{10}|\.[\w-]{27}))"),
+    sentinel=re.compile(r"(?a)\.(?=[\w-]{6}(?:[\w-]{10}|\.[\w-]{27}))"),
     rules=(
         _rule("jwt", r"(?<![\w-])eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{16,}"),
         _rule(
@@ -142,7 +142,7 @@ _DOT = SecretFamily(
 
 _COLON = SecretFamily(
     char=":",
-    sentinel=re.compile(r":AA[\w-]{33}"),
+    sentinel=re.compile(r"(?a):AA[\w-]{33}"),
     rules=(_rule("telegram-token", r"(?<![\w:])\d{8,10}:(AA[\w-]{33})(?![\w-])", group=1),),
 )
 

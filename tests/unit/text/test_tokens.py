@@ -68,6 +68,8 @@ def index() -> Iterator[Index]:
         ("3f2a9c11deadbeef", ""),
         ("a1b2c3d4e5f6a7", ""),
         ("aB" * 20, ""),
+        ("xY" * 20, ""),
+        ("xYxYxYxYxYx", "x yx yx yx yx yx"),
         ("getUser" + "x" * 200, ""),
         ("9f8e7d", "9 f 8 e 7 d"),
     ],
