@@ -444,3 +444,23 @@ class Answer(Generic[T]):
     omissions: tuple[Omission, ...] = ()
     warnings: tuple[Diagnostic, ...] = ()
     incomplete: bool = False
+
+
+DOCUMENTS: dict[str, type] = {
+    "scan": ScanData,
+    "scan-project": ProjectView,
+    "roots-list": RootsData,
+    "roots-add": RootsData,
+    "roots-remove": RootsData,
+    "aggregate": AggregateData,
+    "memory": MemoryData,
+    "memory-differences": DifferencesData,
+    "vault": VaultData,
+    "capabilities": CapabilitiesData,
+    "search": SearchData,
+    "doctor": DoctorData,
+    "doctor-check": Check,
+    "paths": PathsData,
+    "purge": PurgeData,
+}
+"""What ``data`` is in the document of each command; the published JSON Schemas follow it."""

@@ -1,0 +1,117 @@
+"""Write the reference pages that are made from the code: ``make docs``.
+
+A test compares what stands in docs/reference with what this makes, so the pages are never behind.
+"""
+
+import io
+import json
+import os
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from pathlib import Path
+
+import msgspec
+import typer
+
+from agentic_os.aggregate.codes import CODES as AGGREGATE_CODES
+from agentic_os.cli.app import app
+from agentic_os.doctor import CHECKS
+from agentic_os.registry import CODES as REGISTRY_CODES
+from agentic_os.results import DOCUMENTS, Envelope
+
+REFERENCE = Path(__file__).parent / "reference"
+WIDTH = "100"
+NOTE = "<!-- Made by docs/generate.py; do not edit. -->\n"
+
+
+def pages() -> dict[str, str]:
+    """Every generated page by its path below docs/reference."""
+    return {"cli.md": cli_page(), "codes.md": codes_page(), **schemas()}
+
+
+def cli_page() -> str:
+    """The help of every command."""
+    parts = ["# Command line", "", NOTE]
+    for words in commands(app, ()):
+        shown = " ".join(("agentic-os", *words))
+        parts += [f"## {shown}", "", "```text", help_of(words), "```", ""]
+    return "\n".join(parts)
+
+
+def commands(group: typer.Typer, above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """The names of all commands, groups before their members."""
+    yield above
+    for command in group.registered_commands:
+        name = command.name or (command.callback.__name__ if command.callback else "")
+        yield (*above, name.replace("_", "-"))
+    for below in group.registered_groups:
+        if below.typer_instance is not None and below.name:
+            yield from commands(below.typer_instance, (*above, below.name))
+
+
+def help_of(words: tuple[str, ...]) -> str:
+    """What ``--help`` prints."""
+    os.environ["COLUMNS"] = WIDTH
+    page = io.StringIO()
+    with redirect_stdout(page):
+        typer.main.get_command(app).main(
+            args=[*words, "--help"], prog_name="agentic-os", standalone_mode=False
+        )
+    return "\n".join(line.rstrip() for line in page.getvalue().strip("\n").split("\n"))
+
+
+def codes_page() -> str:
+    """Every diagnostic and every check."""
+    parts = ["# Codes", "", NOTE, "Codes are stable: they are never renamed and never reused.", ""]
+    for title, table in (
+        ("Descriptors, roots and projects", REGISTRY_CODES),
+        ("Memory, vault and inventory", AGGREGATE_CODES),
+    ):
+        parts += [
+            f"## {title}",
+            "",
+            "| code | severity | meaning | what to do |",
+            "|---|---|---|---|",
+        ]
+        parts += [
+            f"| `{row.code}` | {row.severity} | {cell(row.meaning)} | {cell(row.hint)} |"
+            for row in table.values()
+        ]
+        parts.append("")
+    parts += ["## Checks of doctor", "", "| id | what it checks |", "|---|---|"]
+    parts += [f"| `{name}` | {cell(text)} |" for name, text in CHECKS.items()]
+    return "\n".join([*parts, ""])
+
+
+def cell(text: str) -> str:
+    """A table cell."""
+    return text.replace("|", "\\|")
+
+
+def schemas() -> dict[str, str]:
+    """The JSON Schema of every document."""
+    return {
+        f"schemas/{name}.json": json.dumps(
+            {
+                "$schema": "https://json-schema.org/draft/2020-12/schema",
+                "$id": f"agentic-os/{name}/v1",
+                **msgspec.json.schema(Envelope[data]),  # type: ignore[valid-type]  # a run-time table
+            },
+            indent=1,
+            sort_keys=True,
+        )
+        + "\n"
+        for name, data in DOCUMENTS.items()
+    }
+
+
+def main() -> None:
+    """Write all pages."""
+    for name, text in pages().items():
+        path = REFERENCE / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
