@@ -113,7 +113,7 @@ class ProveData:
 class RepairData:
     """Answer of ``ledger repair``: what was cut or restored, and where the old bytes lie."""
 
-    action: Literal["none", "tail_cut", "prefix_restored"]
+    action: Literal["none", "tail_cut", "prefix_restored", "latch_released"]
     lines: int
     set_aside: str = ""
 

@@ -17,6 +17,7 @@ from agentic_os.errors import LedgerError
 Value: TypeAlias = str | int | float | None
 Row: TypeAlias = tuple[Any, ...]
 
+PROJECTION_NAME: Final = "projection.db"
 BUSY_MILLISECONDS: Final = 5_000
 STREAM_ROWS: Final = 2_000
 _SCHEMA_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,62}")
@@ -233,7 +234,7 @@ def open_database(url: str, *, folder: Path, name: str) -> Database:
         LedgerError: ``PROJECTION_URL`` for anything else; ``PROJECTION_UNUSABLE``.
     """
     if not url:
-        return SqliteDatabase(folder / "projection.db")
+        return SqliteDatabase(folder / PROJECTION_NAME)
     if url.startswith("sqlite:///"):
         return SqliteDatabase(Path(url.removeprefix("sqlite:///")))
     if url.startswith(("postgresql://", "postgres://")):

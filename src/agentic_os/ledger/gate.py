@@ -29,8 +29,9 @@ from agentic_os.ledger.payloads import (
     Payload,
     RelationshipUpsert,
     Role,
+    SchemaDeclare,
 )
-from agentic_os.ledger.vocabulary import LEVELS, Level
+from agentic_os.ledger.vocabulary import LEVELS, SCHEMA_VERSION, Level
 
 SOURCES: Final = 3
 CLASSES: Final = 2
@@ -96,7 +97,8 @@ def gate(level: Level, drafted: Draft, payload: Payload, evidence: Evidence, *, 
 
     Raises:
         LedgerError: ``RING_DENIED``, naming the level that would be needed;
-            ``LEDGER_TARGET_MISSING`` for a promotion of nothing.
+            ``LEDGER_TARGET_MISSING`` for a promotion of nothing; ``LEDGER_SCHEMA_UNKNOWN`` for
+            a declaration after which this program could read nothing more.
     """
     kind = drafted.kind
     role: Role = payload.role if isinstance(payload, KeyTransition) else kind.signers[0]
@@ -106,6 +108,10 @@ def gate(level: Level, drafted: Draft, payload: Payload, evidence: Evidence, *, 
             f"{kind.name} is ring {kind.ring}: it needs a session of level {needed}",
             code="RING_DENIED",
             hint=f"needed level: {needed}",
+        )
+    if isinstance(payload, SchemaDeclare) and payload.version != SCHEMA_VERSION:
+        raise LedgerError(
+            f"this program writes schema version {SCHEMA_VERSION}", code="LEDGER_SCHEMA_UNKNOWN"
         )
     if kind.ring != PROVENANCE_RING:
         return Ruling(draft=drafted, role=role)

@@ -208,8 +208,7 @@ def _check(payload: Genesis, ts: str) -> GenesisFacts:
     }
     if len({key.raw for key in keys.values()}) != len(keys):
         raise _invalid("two roles share a key")
-    domain = payload.origin.partition("/")[0]
-    if not domain or payload.origin != ledger_origin(domain, keys["identity"]):
+    if payload.origin != ledger_origin(payload.origin.rpartition("/ledger/")[0], keys["identity"]):
         raise _invalid("the origin does not name the identity key")
     text = genesis_text(origin=payload.origin, **keys)
     if not keys["operator"].verify(decode_base64(payload.operator_sig_b64), text):

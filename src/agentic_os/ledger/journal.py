@@ -69,13 +69,23 @@ class SignedDraft(NamedTuple):
 class Journal:
     """An open, verified ledger that can grow. Use ``open`` or ``create``, then ``close``."""
 
-    __slots__ = ("_chain", "_frozen", "_lock", "_size", "_storage", "_tail", "_tree", "verified")
+    __slots__ = (
+        "_chain",
+        "_frozen",
+        "_lock",
+        "_size",
+        "_storage",
+        "_tail",
+        "_tree",
+        "torn_aside",
+        "verified",
+    )
 
     def __init__(
         self,
         storage: Storage,
         chain: Chain,
-        lock: ExclusiveLock,
+        lock: ExclusiveLock | None,
         tail: deque[tuple[int, bytes]],
         verified: VerifyData,
     ) -> None:
@@ -88,6 +98,7 @@ class Journal:
         self._tree: MerkleTree | None = None
         self._frozen = ""
         self.verified = verified
+        self.torn_aside = ""
 
     @property
     def chain(self) -> Chain:
@@ -110,6 +121,10 @@ class Journal:
                 raise self._freeze("the file no longer gives the verified root")
             self._tree = tree
         return self._tree
+
+    def read_from(self, offset: int) -> LineReader:
+        """The lines from a byte on, as they stand on the disk now."""
+        return LineReader(self._storage, start=offset)
 
     def append(self, drafts: Sequence[SignedDraft], signers: Signers) -> tuple[Line, ...]:
         """Sign and write lines; they are durable when this returns.
@@ -141,9 +156,10 @@ class Journal:
         return tuple(line_of(step.frame, step.line) for step in steps)
 
     def close(self) -> None:
-        """Let go of file and lock."""
+        """Let go of the file, and of the lock where the journal took it."""
         self._storage.close()
-        self._lock.release()
+        if self._lock is not None:
+            self._lock.release()
 
     def __enter__(self) -> Self:
         """Return itself."""
@@ -224,6 +240,7 @@ def lock_folder(folder: Path) -> ExclusiveLock:
 def open_journal(
     folder: Path,
     *,
+    lock: ExclusiveLock | None = None,
     witness_keys: Mapping[str, PublicKeyEnvelope] | None = None,
     head: CosignedHead | None = None,
     progress: Progress | None = None,
@@ -231,36 +248,47 @@ def open_journal(
 ) -> Journal:
     """Lock, set a torn tail aside, verify all, and be ready to append.
 
+    Args:
+        folder: the identity's.
+        lock: the folder's lock, where the caller holds it already and keeps it.
+        witness_keys: pinned receipt keys.
+        head: a cosigned head.
+        progress: as ``verify_storage``.
+        watch: as ``verify_storage``.
+
     Raises:
         LedgerError: ``LEDGER_LOCKED``, ``LEDGER_MISSING``, ``LEDGER_UNREADABLE``,
             ``TORN_COPY_FAILED``.
         VerificationError: the first finding; the folder is unlocked again.
     """
-    lock = lock_folder(folder)
+    own = lock_folder(folder) if lock is None else None
     storage: Storage | None = None
     try:
         storage = FileStorage.open(folder / LEDGER_NAME, writable=True)
-        set_torn_aside(storage, folder)
-        return start_journal(
-            storage, lock, witness_keys=witness_keys, head=head, progress=progress, watch=watch
+        torn_aside = set_torn_aside(storage, folder)
+        journal = start_journal(
+            storage, own, witness_keys=witness_keys, head=head, progress=progress, watch=watch
         )
     except BaseException:
         if storage is not None:
             storage.close()
-        lock.release()
+        if own is not None:
+            own.release()
         raise
+    journal.torn_aside = torn_aside
+    return journal
 
 
 def start_journal(
     storage: Storage,
-    lock: ExclusiveLock,
+    lock: ExclusiveLock | None,
     *,
     witness_keys: Mapping[str, PublicKeyEnvelope] | None = None,
     head: CosignedHead | None = None,
     progress: Progress | None = None,
     watch: Watcher | None = None,
 ) -> Journal:
-    """Verify a storage whose folder is locked and make it a journal.
+    """Verify a storage whose folder is locked and make it a journal, which takes ``lock`` over.
 
     Raises:
         LedgerError: ``LEDGER_UNREADABLE``.

@@ -69,7 +69,7 @@ class Authored(Payload, frozen=True, kw_only=True):
 class Genesis(Payload, frozen=True, kw_only=True):
     """``ring0.genesis``: the constitution and the three keys that it binds."""
 
-    origin: Annotated[str, Meta(min_length=1, max_length=255, pattern=r"^[^\x00-\x20\x7f+]+\Z")]
+    origin: Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9.:/_-]{0,199}/ledger/[0-9a-f]{16}\Z")]
     ring0_envelope: msgspec.Raw
     ring0_key: msgspec.Raw
     platform_public_key_b64: PublicKeyB64

@@ -77,7 +77,7 @@ class ReceiptTrail:
         """Start before line 1."""
         self._recent: deque[bytes] = deque(maxlen=RECEIPT_LAG_ENTRIES)
         self._size = 0
-        self._last: dict[str, tuple[int, str]] = {}
+        self._last: dict[tuple[str, str], tuple[int, str]] = {}
 
     def note(self, entry_hash: bytes) -> None:
         """Remember the hash (with its ``sha256:``) of one more line."""
@@ -106,8 +106,8 @@ class ReceiptTrail:
         )
         if previous[0] >= receipt.ledger_ordinal:
             raise _invalid("it does not lie after the one before it")
-        known = self._last.get(receipt.witness_key_id, FIRST_PREVIOUS)
-        if previous == known or previous in self._last.values():  # or after a new witness key
+        known = self._last.get(_pair(receipt), FIRST_PREVIOUS)
+        if previous == known or previous in self._last.values():  # or after a change of key
             return
         # The answer to an earlier bookmark was lost: the witness may be further than our last
         # receipt, but only at a line of this chain.
@@ -116,13 +116,17 @@ class ReceiptTrail:
 
     def keep(self, receipt: Receipt) -> None:
         """Remember a receipt that was judged."""
-        self._last[receipt.witness_key_id] = (receipt.ledger_ordinal, receipt.ledger_hash)
+        self._last[_pair(receipt)] = (receipt.ledger_ordinal, receipt.ledger_hash)
 
     def _hash_at(self, seq: int) -> str | None:
         place = seq - self._size - 1
         if seq < 1 or place >= 0 or -place > len(self._recent):
             return None
         return self._recent[place].removeprefix(b"sha256:").decode("latin-1")
+
+
+def _pair(receipt: Receipt) -> tuple[str, str]:
+    return receipt.identity_id, receipt.witness_key_id
 
 
 def _invalid(why: str) -> VerificationError:

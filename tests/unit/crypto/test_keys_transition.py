@@ -4,6 +4,7 @@ import pytest
 
 from agentic_os.crypto import (
     ML_DSA_87,
+    JsonInput,
     SigningKey,
     encode,
     encode_base64,
@@ -34,12 +35,12 @@ def _line(
     extra: bool = False,
 ) -> bytes:
     proof = transition_text(role=payload_role, old_key_id=OLD.key_id, new_key_id=NEW.key_id)
-    payload = {
+    payload: dict[str, JsonInput] = {
         "role": payload_role,
         "new_public_key_b64": encode_base64(NEW.public.raw),
         "new_sig_b64": encode_base64(prover.sign(proof)),
     }
-    entry = {
+    entry: dict[str, JsonInput] = {
         "layer": "anchor",
         "payload": payload | ({"extra": 1} if extra else {}),
         "ring": 0,

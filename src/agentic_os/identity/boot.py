@@ -1,0 +1,339 @@
+"""Boot: verify, restore, replay, ready. There is no other way to an identity.
+
+::
+
+    lock + keys        storage or keys unreadable                       -> HALT (an error)
+    verify             every hash, the chain, the tree, every signature
+                       (but those below a cosigned head)                -> safe mode
+    own                the ledger names our keys, our envelope, and reaches the newest point
+                       that a witness acknowledged                      -> safe mode
+    restore + replay   projection at the head                           -> safe mode
+    witnesses          a witness that is ahead, or holds another history -> safe mode, latched
+                       unreachable                                      -> reported, not passed over
+    latch              a conflict from before                           -> safe mode
+    settle             receipts that a crash kept out are appended
+    ready              the identity can write
+
+Invariants:
+
+- No parameter, variable or setting leaves a step out. What may be skipped is decided by a
+  cosigned head alone, and the report says how many signatures that were.
+- The lock is taken before the first byte is read and held as long as the identity lives.
+- Halt means: nothing can be said, no identity comes back. Safe mode means: an identity comes back
+  that can be read and cannot write; it never becomes ready in the same process.
+- The order is fixed: nothing is written to the ledger before the witnesses were heard.
+"""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, TypeVar
+
+from agentic_os.crypto import ML_DSA_87, PublicKeyEnvelope, identity_id
+from agentic_os.errors import (
+    AgenticOSError,
+    CryptoError,
+    FilesError,
+    IdentityError,
+    LedgerError,
+    VerificationError,
+)
+from agentic_os.files.publishing import ExclusiveLock
+from agentic_os.files.reading import Folder
+from agentic_os.identity import safe_mode
+from agentic_os.identity.answers import BootData, StandingView
+from agentic_os.identity.keyring import KeyRing, keep_envelope, read_envelope_file, require_current
+from agentic_os.identity.restoring import Milestones, candidate_lines, restore
+from agentic_os.identity.session import Identity, Organs
+from agentic_os.identity.witnessing import (
+    PinnedKeys,
+    Witnesses,
+    WitnessTail,
+    read_tail,
+    witnessed_ledger,
+)
+from agentic_os.ledger import Chain, Finding, Journal, Projection, Writer, open_journal
+from agentic_os.ledger.database import PROJECTION_NAME, SqliteDatabase, open_database
+from agentic_os.ledger.head import HEAD_BYTES, HEAD_NAME, CosignedHead, read_head
+from agentic_os.ledger.journal import lock_folder
+from agentic_os.ledger.payloads import Role
+from agentic_os.ledger.verify import Progress
+
+HALTING_CODES: Final = frozenset({"LEDGER_MISSING", "LEDGER_UNREADABLE", "TORN_COPY_FAILED"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BootOptions:
+    """What a boot needs beside the folder; none of it can weaken the checks.
+
+    Args:
+        passwords: of the private keys, by role.
+        witnesses: who is asked; ``None`` when the person has configured none.
+        projection_url: empty for SQLite in the folder, or ``postgresql://…``.
+        progress: called with the number of ledger bytes read.
+    """
+
+    passwords: Mapping[Role, str] | None = None
+    witnesses: Witnesses | None = None
+    projection_url: str = ""
+    progress: Progress | None = None
+
+
+def boot(folder: Path, options: BootOptions | None = None) -> Identity:
+    """Boot the identity that lives in ``folder``.
+
+    Returns:
+        A ready identity, or one in safe mode; ``identity.report`` says which and why.
+
+    Raises:
+        IdentityError: ``BOOT_HALTED`` when storage or keys cannot be read.
+        LedgerError: ``LEDGER_LOCKED`` when another process has the identity.
+    """
+    return _Boot(folder, options or BootOptions()).run()
+
+
+class _SafeModeError(Exception):
+    """A step failed in a way that leaves something to read; never leaves this module."""
+
+    def __init__(self, reason: Finding, *, witness: str = "", latched: bool = False) -> None:
+        super().__init__(reason.code)
+        self.reason = safe_mode.with_hint(reason)
+        self.witness = witness
+        self.latched = latched
+
+
+class _Boot:
+    """One boot. What is known so far is what a report can say."""
+
+    def __init__(self, folder: Path, options: BootOptions) -> None:
+        self._folder = folder
+        self._options = options
+        self._lock: ExclusiveLock | None = None
+        self._journal: Journal | None = None
+        self._projection: Projection | None = None
+        self._known = BootData(mode="ready", reason=None, verify=None)
+
+    def run(self) -> Identity:
+        try:
+            keys = KeyRing(self._folder, self._options.passwords)
+        except CryptoError as error:
+            raise _halted(error) from None
+        lock = self._lock = lock_folder(self._folder)
+        try:
+            try:
+                organs, projection = self._awaken(keys)
+            except _SafeModeError as stop:
+                if stop.latched:
+                    safe_mode.latch(self._folder, stop.reason, witness=stop.witness)
+                return self._in_safe_mode(stop.reason, lock)
+            identity = Identity(
+                folder=self._folder,
+                lock=lock,
+                projection=projection,
+                report=self._known,
+                organs=organs,
+            )
+            identity.settle_receipts()
+        except BaseException:
+            self._let_go()
+            lock.release()
+            raise
+        return identity
+
+    def _awaken(self, keys: KeyRing) -> tuple[Organs, Projection]:
+        """Every step up to ready, in order."""
+        pinned, tail = _or_safe_mode(lambda: (PinnedKeys(self._folder), read_tail(self._folder)))
+        projection = self._projection = _or_safe_mode(self._open_projection)
+        wanted = _or_safe_mode(lambda: candidate_lines(projection, self._folder))
+        milestones = Milestones(wanted | ({tail.ledger_ordinal} if tail else set()))
+        journal = self._verify(pinned, milestones)
+        envelope = _or_safe_mode(lambda: self._own_envelope(keys, journal.chain))
+        self._known = replace(self._known, identity_id=identity_id(envelope))
+        _require_tail(tail, journal.chain, milestones)
+        restored = _or_safe_mode(lambda: restore(projection, self._folder, journal, milestones))
+        self._known = replace(
+            self._known, restored_from=restored.source, replayed=restored.replayed
+        )
+        organs = Organs(
+            journal=journal,
+            writer=Writer(journal, projection, keys.signers),
+            keys=keys,
+            pinned=pinned,
+            witnesses=self._options.witnesses,
+            envelope=envelope,
+        )
+        self._hear_witnesses(organs, projection)
+        latched = safe_mode.read_latch(self._folder)
+        if latched is not None:
+            raise _SafeModeError(latched[0])
+        return organs, projection
+
+    def _open_projection(self) -> Projection:
+        url = self._options.projection_url
+        name = projection_schema_name(self._folder)
+        try:
+            return Projection(open_database(url, folder=self._folder, name=name))
+        except LedgerError as error:
+            if url or error.code != "PROJECTION_UNUSABLE":
+                raise
+        for suffix in ("", "-wal", "-shm"):  # a cache of our own whose bytes are unusable
+            with suppress(FileNotFoundError):
+                (self._folder / f"{PROJECTION_NAME}{suffix}").unlink()
+        return Projection(open_database(url, folder=self._folder, name=name))
+
+    def _verify(self, pinned: PinnedKeys, milestones: Milestones) -> Journal:
+        try:
+            self._journal = open_journal(
+                self._folder,
+                lock=self._lock,
+                witness_keys=pinned,
+                head=self._cosigned_head(),
+                progress=self._options.progress,
+                watch=milestones.see,
+            )
+        except VerificationError as error:
+            raise _SafeModeError(_finding(error)) from None
+        except LedgerError as error:
+            if error.code in HALTING_CODES:
+                raise _halted(error) from None
+            raise
+        self._known = replace(
+            self._known, verify=self._journal.verified, torn_aside=self._journal.torn_aside
+        )
+        return self._journal
+
+    def _cosigned_head(self) -> CosignedHead | None:
+        """The stated head, when a pinned witness cosigned it; else it counts for nothing."""
+        if self._options.witnesses is None:
+            return None
+        try:
+            with Folder.open(self._folder) as opened:
+                document = opened.read(HEAD_NAME, limit_bytes=HEAD_BYTES).data
+            return read_head(document, self._options.witnesses.cosigners())
+        except (FilesError, CryptoError):
+            return None
+
+    def _own_envelope(self, keys: KeyRing, chain: Chain) -> PublicKeyEnvelope:
+        """Our keys and our envelope are those of this very ledger's identity."""
+        kept = read_envelope_file(self._folder)
+        known = [one.key.raw for one in chain.tenures if one.role == "identity"]
+        if kept is not None and kept.part(ML_DSA_87).raw not in known:
+            raise IdentityError(
+                "the ledger belongs to another identity than the one that was kept here",
+                code="KEY_MISMATCH",
+            )
+        keys.settle("identity", chain)
+        require_current("identity", keys.signers["identity"], chain)
+        return keep_envelope(self._folder, keys.signers["identity"], chain=chain)
+
+    def _hear_witnesses(self, organs: Organs, projection: Projection) -> None:
+        if self._options.witnesses is None:
+            return
+        ledger = witnessed_ledger(
+            organs.journal,
+            projection.db,
+            envelope=organs.envelope,
+            identity_key=organs.keys.signers["identity"],
+            signer=organs.keys.note_signer(organs.journal.chain.origin),
+        )
+        standings = self._options.witnesses.ask_standing(ledger)
+        self._known = replace(
+            self._known,
+            witnesses=tuple(
+                StandingView(
+                    witness=one.name, code=one.code, message=one.message, conflict=one.is_conflict
+                )
+                for one in standings
+            ),
+        )
+        for one in standings:
+            if one.is_conflict:
+                raise _SafeModeError(
+                    Finding(code=one.code, message=f"{one.name}: {one.message}"),
+                    witness=one.name,
+                    latched=True,
+                )
+
+    def _in_safe_mode(self, reason: Finding, lock: ExclusiveLock) -> Identity:
+        self._let_go()
+        return Identity(
+            folder=self._folder,
+            lock=lock,
+            projection=_reading_projection(self._folder, self._options.projection_url),
+            report=replace(self._known, mode="safe_mode", reason=reason),
+            organs=None,
+        )
+
+    def _let_go(self) -> None:
+        if self._journal is not None:
+            self._journal.close()
+        if self._projection is not None:
+            self._projection.close()
+        self._journal = self._projection = None
+
+
+def _require_tail(tail: WitnessTail | None, chain: Chain, milestones: Milestones) -> None:
+    """The ledger reaches, and agrees with, the newest acknowledged point."""
+    if tail is None:
+        return
+    if tail.ledger_ordinal > chain.size:
+        raise _SafeModeError(
+            Finding(
+                code="LEDGER_TRUNCATED",
+                message=f"line {tail.ledger_ordinal} was acknowledged, {chain.size} are left",
+            )
+        )
+    if milestones.hash_at(tail.ledger_ordinal) != f"sha256:{tail.ledger_hash}":
+        raise _SafeModeError(
+            Finding(
+                code="WITNESS_FORK",
+                message=f"line {tail.ledger_ordinal} is not the acknowledged one",
+                seq=tail.ledger_ordinal,
+            )
+        )
+
+
+def _reading_projection(folder: Path, url: str) -> Projection:
+    """The tables as they lie, read-only; empty ones in memory where there are none."""
+    path = folder / PROJECTION_NAME
+    if not url and path.is_file():
+        try:
+            database = SqliteDatabase(path, read_only=True)
+        except LedgerError:
+            pass
+        else:
+            try:
+                return Projection(database)
+            except LedgerError:  # tables of another schema, which may not be dropped now
+                database.close()
+    return Projection(SqliteDatabase(None))
+
+
+def projection_schema_name(folder: Path) -> str:
+    """The PostgreSQL schema of an identity, made of its folder's name."""
+    name = "".join(char if char.isascii() and char.isalnum() else "_" for char in folder.name)
+    return f"identity_{name.lower()}"[:63]
+
+
+T = TypeVar("T")
+
+
+def _or_safe_mode(step: Callable[[], T]) -> T:
+    """Run a step whose failure leaves something to read."""
+    try:
+        return step()
+    except (IdentityError, LedgerError, CryptoError, FilesError) as error:
+        raise _SafeModeError(_finding(error)) from None
+
+
+def _finding(error: AgenticOSError) -> Finding:
+    return Finding(code=error.code, message=error.message, hint=error.hint)
+
+
+def _halted(error: AgenticOSError) -> IdentityError:
+    return IdentityError(
+        f"boot halts: {error.message}",
+        code="BOOT_HALTED",
+        hint=f"{error.code}. {error.hint}".strip(),
+    )

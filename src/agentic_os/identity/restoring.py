@@ -1,0 +1,178 @@
+"""Restore and replay: the projection at the head of a ledger that was just verified.
+
+::
+
+    live       the tables as they lie, if the identity sealed exactly them at a verified line
+    snapshot   the newest file whose seal and rows hold
+    ledger     nothing to start from: empty tables
+    then       every later line is applied, read again and linked to the verified head
+
+All three end in equal tables; a test compares their digests. A candidate that does not hold
+is no error and no shortcut: the next one is tried, the ledger last.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from agentic_os.errors import LedgerError, VerificationError
+from agentic_os.identity.answers import RestoredFrom
+from agentic_os.ledger.chain import Chain, Step
+from agentic_os.ledger.entry import entry_hash
+from agentic_os.ledger.frame import line_of, split_line
+from agentic_os.ledger.journal import Journal
+from agentic_os.ledger.projection import EMPTY_CURSOR, Cursor, Projection
+from agentic_os.ledger.rows import Event
+from agentic_os.ledger.snapshot import (
+    Seal,
+    list_snapshots,
+    peek_seal,
+    read_seal,
+    restore_snapshot,
+)
+from agentic_os.ledger.storage import LineReader
+from agentic_os.ledger.vocabulary import entry_type
+
+REPLAY_LINES: Final = 2_000
+
+_ENTRY_START: Final = len(b'{"entry":')
+
+
+@dataclass(slots=True)
+class Milestones:
+    """Notes hash and end offset of a few wanted lines while a ledger is verified."""
+
+    wanted: frozenset[int]
+    passed: dict[int, tuple[str, int]] = field(default_factory=dict)
+    _offset: int = 0
+
+    def see(self, step: Step) -> None:
+        """Watch one verified line."""
+        if step.seq == 1:
+            self._offset = 0
+            self.passed.clear()
+        self._offset += len(step.line) + 1
+        if step.seq in self.wanted:
+            self.passed[step.seq] = (step.frame.hash.decode(), self._offset)
+
+    def hash_at(self, seq: int) -> str | None:
+        """The hash of a wanted line; nothing when the ledger has no such line."""
+        found = self.passed.get(seq)
+        return None if found is None else found[0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restored:
+    """What the tables were taken from, and how many lines were applied after that."""
+
+    source: RestoredFrom
+    replayed: int
+
+
+def candidate_lines(projection: Projection, folder: Path) -> frozenset[int]:
+    """The lines at which something could be restored: what verification is to watch for."""
+    seals = [_live_seal(projection), *(peek_seal(path) for path in list_snapshots(folder))]
+    return frozenset(seal.cursor.seq for seal in seals if seal is not None)
+
+
+def restore(
+    projection: Projection, folder: Path, journal: Journal, milestones: Milestones
+) -> Restored:
+    """Bring the projection to the journal's head.
+
+    Raises:
+        LedgerError: ``REPLAY_FAILED`` when a line cannot be applied; ``PROJECTION_UNUSABLE``.
+        VerificationError: ``LEDGER_CHANGED`` when the file is no longer what was verified.
+    """
+    source = _start(projection, folder, journal.chain, milestones)
+    cursor = projection.cursor
+    offset = 0 if cursor == EMPTY_CURSOR else milestones.passed[cursor.seq][1]
+    lines = journal.read_from(offset)
+    replayed = 0
+    batch: list[Event] = []
+    for event in _events(lines, cursor, journal.chain):
+        batch.append(event)
+        if len(batch) == REPLAY_LINES:
+            replayed += _apply(projection, batch)
+    replayed += _apply(projection, batch)
+    if projection.cursor != Cursor(journal.chain.size, journal.chain.head_hash):
+        raise _changed()
+    return Restored(source=source, replayed=replayed)
+
+
+def _start(
+    projection: Projection, folder: Path, chain: Chain, milestones: Milestones
+) -> RestoredFrom:
+    live = _live_seal(projection)
+    if live is not None and _holds(live, chain, milestones) and live.cursor == projection.cursor:
+        digest, rows = projection.digest()
+        if (digest, rows) == (live.digest, live.rows):
+            return "live"
+    for path in list_snapshots(folder):
+        seal = peek_seal(path)
+        if seal is not None and _holds(seal, chain, milestones):
+            projection.reset()
+            if restore_snapshot(projection, path, seal):
+                return "snapshot"
+    projection.reset()
+    return "ledger"
+
+
+def _live_seal(projection: Projection) -> Seal | None:
+    kept = projection.seal
+    return None if kept is None else read_seal(kept.encode())
+
+
+def _holds(seal: Seal, chain: Chain, milestones: Milestones) -> bool:
+    keys = [one.key for one in chain.tenures if one.role == "identity"]
+    return (
+        seal.origin == chain.origin
+        and milestones.hash_at(seal.cursor.seq) == seal.cursor.hash
+        and seal.is_by(*keys)
+    )
+
+
+def _events(lines: LineReader, cursor: Cursor, chain: Chain) -> Iterator[Event]:
+    """Read lines again, linked one to the next and the last one to the verified head."""
+    seq, previous = cursor
+    for raw in lines:
+        seq += 1
+        frame = split_line(raw)
+        line = line_of(frame, raw)
+        own = entry_hash(frame.head[_ENTRY_START:], previous)
+        if (line.seq, line.prev_hash, line.hash) != (seq, previous, own) or seq > chain.size:
+            raise _changed()
+        kind = entry_type(line.type)
+        yield Event(
+            seq=seq,
+            hash=own,
+            ts=line.ts,
+            role=line.role,
+            kind=kind,
+            payload=kind.read(line.payload),
+            payload_bytes=line.payload,
+        )
+        previous = own
+    if previous != chain.head_hash:
+        raise _changed()
+
+
+def _apply(projection: Projection, batch: list[Event]) -> int:
+    count = len(batch)
+    try:
+        projection.apply(batch)
+    except LedgerError as error:
+        if error.code == "PROJECTION_UNUSABLE" or isinstance(error, VerificationError):
+            raise
+        raise LedgerError(
+            f"a signed entry cannot be applied: {error.message}", code="REPLAY_FAILED"
+        ) from None
+    batch.clear()
+    return count
+
+
+def _changed() -> VerificationError:
+    return VerificationError(
+        "the ledger changed after it was verified", code="LEDGER_CHANGED", hint="Restart."
+    )

@@ -1,0 +1,222 @@
+"""One function a question: what the command line and the server call.
+
+``boot`` and the verbs of ``Identity`` answer the rest (append, show, prove, bookmark, rotate).
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from agentic_os.crypto import VerifyingKey
+from agentic_os.crypto.note_keys import NoteKey
+from agentic_os.errors import AgenticOSError, IdentityError
+from agentic_os.identity import safe_mode
+from agentic_os.identity.boot import BootOptions, boot
+from agentic_os.identity.witnessing import PinnedKeys
+from agentic_os.ledger import (
+    BackupData,
+    FileStorage,
+    Finding,
+    LineFilter,
+    RepairData,
+    ShowData,
+    VerifyData,
+    cut_torn_tail,
+    restore_backup,
+    restore_prefix,
+    show_lines,
+    verify_gold,
+    verify_storage,
+    write_backup,
+)
+from agentic_os.ledger.answers import LedgerFormat
+from agentic_os.ledger.layout import KEYS_FOLDER
+from agentic_os.ledger.storage import LEDGER_NAME
+from agentic_os.ledger.verify import Progress
+
+HealthState: TypeAlias = Literal["absent", "sound", "damaged", "latched"]
+
+_GOOD_STANDINGS = frozenset({"LEVEL", "BEHIND"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HealthData:
+    """How an identity's folder looks without booting it: what ``doctor`` shows.
+
+    ``sound`` says that the ledger verifies and nothing is latched; it does not say what a
+    witness would say.
+    """
+
+    state: HealthState
+    findings: tuple[Finding, ...]
+    lines: int = 0
+    origin: str = ""
+
+
+def verify_ledger(
+    place: Path,
+    *,
+    ledger_format: LedgerFormat = "agentic-os",
+    key: VerifyingKey | None = None,
+    progress: Progress | None = None,
+) -> VerifyData:
+    """Verify a ledger, every signature; an identity's folder or a single file.
+
+    Args:
+        place: a folder with ``ledger.jsonl`` and ``witness-keys``, or a file.
+        ledger_format: ``aii-gold`` for the original's lines.
+        key: for ``aii-gold``: the identity's key, where line 1 is no genesis.
+        progress: called with the number of bytes read.
+
+    Raises:
+        LedgerError: ``LEDGER_MISSING``, ``LEDGER_UNREADABLE``.
+        IdentityError: ``WITNESS_KEY_INVALID``.
+    """
+    path = place / LEDGER_NAME if place.is_dir() else place
+    storage = FileStorage.open(path)
+    try:
+        if ledger_format == "aii-gold":
+            return verify_gold(storage, key=key, progress=progress)
+        pinned = PinnedKeys(path.parent)
+        data, _ = verify_storage(storage, witness_keys=pinned, progress=progress)
+        return data
+    finally:
+        storage.close()
+
+
+def show_ledger(place: Path, wanted: LineFilter, *, limit: int = 50) -> ShowData:
+    """Lines of a ledger that match, without booting and without verification.
+
+    Raises:
+        LedgerError: ``LEDGER_MISSING``, ``LEDGER_UNREADABLE``.
+        VerificationError: a line that cannot be read at all.
+    """
+    storage = FileStorage.open(place / LEDGER_NAME if place.is_dir() else place)
+    try:
+        return show_lines(storage, wanted, limit=limit)
+    finally:
+        storage.close()
+
+
+def repair_tail(folder: Path) -> RepairData:
+    """Set a torn last line aside.
+
+    Raises:
+        LedgerError: as ``cut_torn_tail``.
+    """
+    return cut_torn_tail(folder)
+
+
+def repair_from_copy(
+    folder: Path, copy: Path, *, checkpoint: bytes, witnesses: Iterable[NoteKey]
+) -> RepairData:
+    """Restore the cosigned first lines of a copy.
+
+    Raises:
+        LedgerError, VerificationError: as ``restore_prefix``.
+    """
+    return restore_prefix(
+        folder,
+        copy,
+        checkpoint=checkpoint,
+        witnesses=witnesses,
+        witness_keys=PinnedKeys(folder),
+    )
+
+
+def repair_conflict(folder: Path, options: BootOptions) -> RepairData:
+    """Leave a latched conflict behind, when the witnesses no longer see one.
+
+    Boots, which asks every witness. The latch goes only if the ledger verifies, no witness
+    sees a conflict, and the witness that saw it says that the ledger is level with it or ahead of
+    it (or is no longer one of ours). The next boot is ready.
+
+    Raises:
+        IdentityError: ``NOTHING_LATCHED``, ``CONFLICT_REMAINS``.
+    """
+    kept = safe_mode.read_latch(folder)
+    if kept is None:
+        raise IdentityError("no conflict is latched", code="NOTHING_LATCHED")
+    reason, name = kept
+    with boot(folder, options) as identity:
+        report = identity.report
+    standings = {one.witness: one for one in report.witnesses}
+    seen = standings.get(name)
+    is_only_latch = report.reason is not None and report.reason.code == reason.code
+    if not is_only_latch or any(one.conflict for one in report.witnesses):
+        raise _remains(report.reason)
+    if seen is not None and seen.code not in _GOOD_STANDINGS:
+        raise _remains(Finding(code=seen.code, message=f"{name}: {seen.message or seen.code}"))
+    if options.witnesses is not None and seen is not None:
+        options.witnesses.release(name)
+    safe_mode.release(folder)
+    lines = report.verify.lines if report.verify is not None else 0
+    return RepairData(action="latch_released", lines=lines)
+
+
+def backup_identity(
+    folder: Path, archive: Path, *, password: str, key_password: str | None = None
+) -> BackupData:
+    """Write a backup of everything that is not a cache.
+
+    Raises:
+        LedgerError, VerificationError, CryptoError: as ``write_backup``.
+    """
+    return write_backup(
+        folder,
+        archive,
+        password=password,
+        key_password=key_password,
+        witness_keys=PinnedKeys(folder),
+    )
+
+
+def restore_identity(archive: Path, folder: Path) -> BackupData:
+    """Restore a backup into an empty or missing folder; boot it next.
+
+    Raises:
+        LedgerError: as ``restore_backup``.
+    """
+    return restore_backup(archive, folder)
+
+
+def identity_health(folder: Path) -> HealthData:
+    """Look at an identity's folder without keys, locks or witnesses; never raises."""
+    if not (folder / LEDGER_NAME).exists():
+        if not (folder / KEYS_FOLDER).exists():
+            return HealthData(state="absent", findings=())
+        missing = Finding(
+            code="LEDGER_MISSING",
+            message="there are keys and no ledger",
+            hint="Restore the newest backup, then boot.",
+        )
+        return HealthData(state="damaged", findings=(missing,))
+    try:
+        data = verify_ledger(folder)
+    except AgenticOSError as error:
+        found = Finding(code=error.code, message=error.message, hint=error.hint)
+        return HealthData(state="damaged", findings=(safe_mode.with_hint(found),))
+    if data.findings:
+        return HealthData(
+            state="damaged",
+            findings=tuple(safe_mode.with_hint(one) for one in data.findings),
+            lines=data.lines,
+            origin=data.origin,
+        )
+    kept = safe_mode.read_latch(folder)
+    return HealthData(
+        state="sound" if kept is None else "latched",
+        findings=() if kept is None else (safe_mode.with_hint(kept[0]),),
+        lines=data.lines,
+        origin=data.origin,
+    )
+
+
+def _remains(reason: Finding | None) -> IdentityError:
+    told = "" if reason is None else f": {reason.code}, {reason.message}"
+    return IdentityError(
+        f"the conflict is not gone{told}",
+        code="CONFLICT_REMAINS",
+        hint="Restore the newest copy first; ask the witness's operator if it lost its memory.",
+    )

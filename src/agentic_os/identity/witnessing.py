@@ -1,0 +1,346 @@
+"""Witnessing: when a bookmark is due, what the ledger keeps of the answers, what boot asks.
+
+Rules (ledger format, section Bookmark; AII OS formats, section 4.5):
+
+- Due after ``BOOKMARK_ENTRIES`` entries that are not receipts, after ``BOOKMARK_SECONDS``
+  since the last acknowledgement while there is any such entry, and at shutdown.
+- Every receipt of a round is appended as ``system.witnessed`` with the cosigned tree head; its
+  witness key is pinned beside the ledger first, or the line could not be verified again.
+- A receipt that a crash kept out of the ledger is settled at the next boot, before anything
+  else is written.
+- The newest acknowledged point is kept in ``witness-tail.json``: a ledger that is shorter, or
+  other there, is noticed without any witness.
+- A conflict latches: the identity leaves safe mode only after repair (``safe_mode.py``).
+
+How witnesses are asked is not known here: ``Witnesses`` is all that is needed of them, and
+``PolicyWitnesses`` gives it the witness client of this program.
+"""
+
+import threading
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import pairwise
+from pathlib import Path
+from typing import Final, Literal, Protocol, TypeAlias
+
+import msgspec
+
+from agentic_os.crypto import (
+    PublicKeyEnvelope,
+    SigningKey,
+    bare_hash,
+    encode,
+    is_canonical,
+    read_public_key_envelope,
+)
+from agentic_os.crypto.canonical_reader import decode
+from agentic_os.crypto.envelope_keys import parse_time
+from agentic_os.crypto.note_keys import NoteKey, NoteSigner
+from agentic_os.errors import AgenticOSError, CryptoError, FilesError, IdentityError
+from agentic_os.files.publishing import private_folder, publish
+from agentic_os.files.reading import Folder
+from agentic_os.ledger.database import Database
+from agentic_os.ledger.frame import read_line
+from agentic_os.ledger.journal import Journal
+from agentic_os.ledger.layout import WITNESS_KEYS_FOLDER
+from agentic_os.ledger.writing import Request, request
+from agentic_os.witness.bookmark import Receipt
+from agentic_os.witness.bookmark_json import read_receipt
+from agentic_os.witness.memory import WitnessMemory
+from agentic_os.witness.rounds import RoundResult, Standing, WitnessRounds
+from agentic_os.witness.submission import KeyChange, WitnessedLedger
+
+BOOKMARK_ENTRIES: Final = 100
+BOOKMARK_SECONDS: Final = 24 * 3600
+WITNESS_KEYS_ENTRIES: Final = 1_000
+KEY_BYTES: Final = 64 * 1024
+TAIL_NAME: Final = "witness-tail.json"
+TAIL_BYTES: Final = 4 * 1024
+RECEIPT_TYPE: Final = "system.witnessed"
+
+Due: TypeAlias = Literal["entries", "time", "not_due"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptReceipt:
+    """A receipt that a witness client holds, with the pinned key that signed it."""
+
+    receipt: Receipt
+    key: PublicKeyEnvelope
+
+
+class Witnesses(Protocol):
+    """What an identity needs of its witnesses."""
+
+    def witness(self, ledger: WitnessedLedger) -> RoundResult:
+        """Bring the ledger's head before every witness."""
+        ...
+
+    def ask_standing(self, ledger: WitnessedLedger) -> tuple[Standing, ...]:
+        """Ask every witness for the newest head that it knows."""
+        ...
+
+    def kept_receipts(self) -> tuple[KeptReceipt, ...]:
+        """The newest receipt that is kept of each witness."""
+        ...
+
+    def cosigners(self) -> tuple[NoteKey, ...]:
+        """The pinned cosignature keys."""
+        ...
+
+    def release(self, name: str) -> None:
+        """Let a witness be asked again after a conflict was repaired."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class PolicyWitnesses:
+    """The witnesses of a policy file, asked by this program's client."""
+
+    rounds: WitnessRounds
+
+    def witness(self, ledger: WitnessedLedger) -> RoundResult:
+        """Bring the ledger's head before every witness."""
+        return self.rounds.witness(ledger)
+
+    def ask_standing(self, ledger: WitnessedLedger) -> tuple[Standing, ...]:
+        """Ask every witness for the newest head that it knows."""
+        return self.rounds.ask_standing(ledger)
+
+    def kept_receipts(self) -> tuple[KeptReceipt, ...]:
+        """The newest receipt that is kept of each witness; damaged ones are left out."""
+        found: list[KeptReceipt] = []
+        for witness in self.rounds.policy.witnesses:
+            memory = WitnessMemory(self.rounds.folder, witness.key)
+            try:
+                key, kept = memory.receipt_key(), memory.receipts()
+                if key is not None and kept:
+                    found.append(KeptReceipt(receipt=read_receipt(kept[-1]), key=key))
+            except AgenticOSError:
+                continue
+        return tuple(found)
+
+    def cosigners(self) -> tuple[NoteKey, ...]:
+        """The pinned cosignature keys."""
+        return tuple(witness.key for witness in self.rounds.policy.witnesses)
+
+    def release(self, name: str) -> None:
+        """Let a witness be asked again after a conflict was repaired."""
+        self.rounds.clear_conflict(name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WitnessTail:
+    """The newest point that a witness acknowledged; ``hash`` is bare hex."""
+
+    ledger_ordinal: int
+    ledger_hash: str
+    witnessed_at: str
+
+
+class _TailShape(msgspec.Struct, forbid_unknown_fields=True):
+    ledger_ordinal: int
+    ledger_hash: str
+    witnessed_at: str
+
+
+def bookmark_due(*, unanchored: int, last: datetime | None, now: datetime) -> Due:
+    """Whether a bookmark is due, and why. A pure rule.
+
+    Args:
+        unanchored: entries after the last acknowledged one, receipts not counted.
+        last: when a witness last acknowledged; ``None`` when none ever did.
+        now: with a time zone.
+    """
+    if unanchored >= BOOKMARK_ENTRIES:
+        return "entries"
+    if unanchored and (last is None or (now - last).total_seconds() >= BOOKMARK_SECONDS):
+        return "time"
+    return "not_due"
+
+
+def count_unanchored(db: Database, ordinal: int) -> int:
+    """Entries after ``ordinal`` that are not receipts."""
+    rows = db.execute(
+        "SELECT COUNT(*) FROM mirror WHERE seq > ? AND type <> ?", (ordinal, RECEIPT_TYPE)
+    )
+    return int(rows[0][0])
+
+
+def witnessed_ledger(
+    journal: Journal,
+    db: Database,
+    *,
+    envelope: PublicKeyEnvelope,
+    identity_key: SigningKey,
+    signer: NoteSigner,
+) -> WitnessedLedger:
+    """The ledger as the witness client is to see it: keys, hashes and the tree."""
+    one_at_a_time = threading.Lock()  # the client asks its witnesses from several threads
+
+    def hash_at(seq: int) -> str:
+        with one_at_a_time:
+            rows = db.execute("SELECT hash FROM mirror WHERE seq = ?", (seq,))
+        if not rows:
+            raise IdentityError(f"there is no line {seq}", code="LEDGER_SEQ_UNKNOWN")
+        return bare_hash(rows[0][0])
+
+    return WitnessedLedger(
+        envelope=envelope,
+        identity_key=identity_key,
+        checkpoint_signer=signer,
+        tree=journal.tree,
+        hash_at=hash_at,
+        key_changes=tuple(_key_changes(journal)),
+    )
+
+
+def receipt_request(receipt: Receipt, checkpoint: str | None) -> Request:
+    """The entry that keeps a receipt, and the cosigned head it belongs to."""
+    payload: dict[str, dict[str, str | int] | str] = {
+        "receipt": {
+            "identity_id": receipt.identity_id,
+            "previous_witnessed_ledger_ordinal": receipt.previous_ordinal,
+            "previous_witnessed_ledger_hash": receipt.previous_hash,
+            "ledger_ordinal": receipt.ordinal,
+            "ledger_hash": receipt.ledger_hash,
+            "witnessed_at": receipt.witnessed_at,
+            "witness_key_id": receipt.signature.key_id,
+            "witness_sig_b64": receipt.signature.sig_b64,
+        }
+    }
+    if checkpoint is not None:
+        payload["checkpoint"] = checkpoint
+    return request(RECEIPT_TYPE, payload)
+
+
+def unsettled(db: Database, kept: Iterable[KeptReceipt]) -> Iterator[KeptReceipt]:
+    """The kept receipts that the ledger does not hold."""
+    for one in kept:
+        rows = db.execute(
+            "SELECT COUNT(*) FROM receipts WHERE witness_key_id = ? AND ordinal >= ?",
+            (one.receipt.signature.key_id, one.receipt.ordinal),
+        )
+        if rows[0][0] == 0:
+            yield one
+
+
+class PinnedKeys(dict[str, PublicKeyEnvelope]):
+    """The witness keys beside the ledger, by key id; a live mapping for chain and journal."""
+
+    def __init__(self, folder: Path) -> None:
+        """Read ``witness-keys/``.
+
+        Raises:
+            IdentityError: ``WITNESS_KEY_INVALID`` for a damaged file.
+        """
+        super().__init__()
+        self._folder = folder / WITNESS_KEYS_FOLDER
+        if not self._folder.is_dir():
+            return
+        try:
+            with Folder.open(self._folder) as opened:
+                entries, _ = opened.entries(limit_entries=WITNESS_KEYS_ENTRIES)
+                for entry in entries:
+                    if entry.kind == "file" and entry.name.endswith(".json"):
+                        data = opened.read(entry.name, limit_bytes=KEY_BYTES).data
+                        envelope = read_public_key_envelope(data)
+                        self[envelope.key_id] = envelope
+        except (FilesError, CryptoError) as error:
+            raise IdentityError(
+                f"a pinned witness key cannot be read: {error.message}",
+                code="WITNESS_KEY_INVALID",
+                hint="Restore witness-keys from a backup.",
+            ) from None
+
+    def pin(self, envelope: PublicKeyEnvelope) -> None:
+        """Keep a key durably before a line that needs it is written.
+
+        Raises:
+            IdentityError: ``WITNESS_KEY_CHANGED`` when another key has that id.
+        """
+        known = self.get(envelope.key_id)
+        if known is not None:
+            if known.document != envelope.document:
+                raise IdentityError(
+                    "another witness key of the same id is pinned", code="WITNESS_KEY_CHANGED"
+                )
+            return
+        name = "".join(char if char.isalnum() or char in "_.-" else "-" for char in envelope.key_id)
+        private_folder(self._folder)
+        publish(self._folder / f"{name}.json", envelope.document)
+        self[envelope.key_id] = envelope
+
+
+def keep_tail(folder: Path, tail: WitnessTail) -> None:
+    """Keep the newest acknowledged point, durably."""
+    publish(
+        folder / TAIL_NAME,
+        encode(
+            {
+                "ledger_ordinal": tail.ledger_ordinal,
+                "ledger_hash": tail.ledger_hash,
+                "witnessed_at": tail.witnessed_at,
+            }
+        ),
+    )
+
+
+def read_tail(folder: Path) -> WitnessTail | None:
+    """The newest acknowledged point; nothing where none was kept.
+
+    Raises:
+        IdentityError: ``WITNESS_TAIL_INVALID`` for a damaged file.
+    """
+    try:
+        with Folder.open(folder) as opened:
+            data = opened.read(TAIL_NAME, limit_bytes=TAIL_BYTES).data
+    except FilesError as error:
+        if error.code == "FILE_MISSING":
+            return None
+        raise _tail_invalid(error.message) from None
+    try:
+        if not is_canonical(data):
+            raise _tail_invalid("not canonical")
+        shape = msgspec.convert(decode(data), _TailShape)
+        parse_time(shape.witnessed_at)
+    except (msgspec.ValidationError, CryptoError) as error:
+        raise _tail_invalid(str(error)) from None
+    return WitnessTail(
+        ledger_ordinal=shape.ledger_ordinal,
+        ledger_hash=shape.ledger_hash,
+        witnessed_at=shape.witnessed_at,
+    )
+
+
+def tail_now(journal: Journal) -> WitnessTail:
+    """The head as an acknowledged point of this moment."""
+    return WitnessTail(
+        ledger_ordinal=journal.chain.size,
+        ledger_hash=bare_hash(journal.chain.head_hash),
+        witnessed_at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+    )
+
+
+def _key_changes(journal: Journal) -> Iterator[KeyChange]:
+    """The identity's key transitions with their lines, oldest first."""
+    tenures = [one for one in journal.chain.tenures if one.role == "identity"]
+    wanted = {new.from_seq - 1: old for old, new in pairwise(tenures)}
+    if not wanted:
+        return
+    for raw in journal.read_from(0):
+        line = read_line(raw)
+        old = wanted.get(line.seq)
+        if old is not None:
+            yield KeyChange(seq=line.seq, line=raw, old_public_key=old.key.raw)
+        if line.seq >= max(wanted):
+            return
+
+
+def _tail_invalid(why: str) -> IdentityError:
+    return IdentityError(
+        f"{TAIL_NAME} cannot be used: {why}",
+        code="WITNESS_TAIL_INVALID",
+        hint="Restore it from a backup, or ask the witness: agentic-os ledger repair.",
+    )
