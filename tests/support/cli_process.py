@@ -70,7 +70,6 @@ def run(
     command: Sequence[str] = MODULE,
     measure: Path | None = None,
     seconds: float = TIME_LIMIT_SECONDS,
-    user: int | None = None,
 ) -> Finished:
     """Run one command to its end; a command that does not end in time fails the test.
 
@@ -81,7 +80,6 @@ def run(
         command: what is started, the console module by default.
         measure: a file to pass figures through; without it none are taken.
         seconds: when a command counts as hanging.
-        user: the user id it runs as.
     """
     words = [*command, *map(str, arguments)]
     if measure is not None:
@@ -93,8 +91,6 @@ def run(
         stderr=subprocess.PIPE,
         cwd=current,
         env={**os.environ, **(environ or {})},
-        user=user,
-        group=user,
         start_new_session=True,
     )
     try:

@@ -49,6 +49,9 @@ FROM index_link AS link JOIN file AS home ON home.pk = link.file
 JOIN project ON project.pk = link.project
 WHERE NOT EXISTS(
     SELECT 1 FROM file WHERE file.project = link.project AND file.path = link.target
+) AND NOT EXISTS(
+    SELECT 1 FROM problem
+    WHERE problem.project = link.project AND problem.path = link.target AND problem.unread
 ) ORDER BY project.id, link.line
 """
 _NOTES = """
@@ -112,7 +115,10 @@ def memory_union(store: Store, fleet: Fleet, scope: Scope = None) -> MemoryData:
 
 
 def missing_facts(store: Store, scope: Scope = None) -> dict[str, tuple[Diagnostic, ...]]:
-    """Facts that a MEMORY.md lists and that do not exist, by project id."""
+    """Facts that a MEMORY.md lists and that do not exist, by project id.
+
+    One that exists and could not be read is named as that, not here.
+    """
     found: dict[str, list[Diagnostic]] = {}
     for project, path, title, target, line in store.connection.execute(_MISSING):
         if scope is not None and project not in scope:
@@ -121,7 +127,7 @@ def missing_facts(store: Store, scope: Scope = None) -> dict[str, tuple[Diagnost
             Diagnostic(
                 code="FACT_MISSING",
                 severity="warning",
-                message=f"{one_line(title)!r} is listed, but {one_line(target)} does not exist",
+                message=f"{one_line(title)!r} is listed, but there is no fact {one_line(target)}",
                 hint="Remove the line, or write the fact.",
                 path=path,
                 line=line,

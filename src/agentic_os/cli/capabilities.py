@@ -21,12 +21,13 @@ def capabilities(root: Roots = None, project: Projects = None, json: Json = Fals
         finish_document("capabilities", answer)
         return
     table(
-        ("section", "name", "projects", "differs", "wording"),
+        ("section", "name", "in", "projects", "differs", "wording"),
         [
             (
                 item.section,
                 item.name,
                 str(len(item.projects)),
+                " ".join(item.projects),
                 "yes" if item.differs else "",
                 next((v.detail for v in (*item.invocations, *item.variants) if v.detail), ""),
             )

@@ -1,7 +1,8 @@
 """Examine a workspace check by check.
 
 The checks are yielded as they are made, projects in order, so that a long run can be read while
-it goes on. Nothing is changed. A check that found nothing is yielded once for the fleet, as ok.
+it goes on. Nothing is changed. A check that had nothing to say of anything is yielded once for
+the fleet, as ok.
 """
 
 import sqlite3
@@ -14,8 +15,8 @@ from agentic_os.doctor.identifiers import CHECKS
 from agentic_os.doctor.instructions import drift
 from agentic_os.errors import FilesError
 from agentic_os.files.reading import Folder
-from agentic_os.registry import Project
-from agentic_os.results import Check, CheckStatus, Severity
+from agentic_os.registry import MAX_DESCRIPTOR_BYTES, Project, compare_record, read_record
+from agentic_os.results import Check, CheckStatus, Diagnostic, Severity
 from agentic_os.text.decoding import decode
 from agentic_os.text.fencing import one_line
 
@@ -27,34 +28,52 @@ MEMORY_LIMIT_BYTES = 25_000
 INSTRUCTIONS_LIMIT_BYTES = 1_048_576
 
 _STATUS: dict[Severity, CheckStatus] = {"info": "ok", "warning": "warn", "error": "fail"}
+_CHECK_OF_CODE = {
+    "NAME_SHARED": "fleet.names",
+    "ID_COLLIDES": "fleet.names",
+    "ID_PIN_COLLIDES": "fleet.names",
+    "MEMORY_MISSING": "surface.missing",
+    "VAULT_MISSING": "surface.missing",
+    "SURFACE_REFUSED": "surface.missing",
+    "SURFACE_UNREADABLE": "surface.missing",
+    "MEMORY_INDEX_MISSING": "memory.index",
+}
+"""Diagnostics of the registry that belong to another check than that of the contract."""
 
 
 def examine(workspace: Workspace, scope: frozenset[str] | None = None) -> Iterator[Check]:
-    """Make every check, of all projects or of those in scope."""
-    found: set[str] = set()
+    """Make every check; with a scope, those of its projects and of the tool itself."""
+    made: set[str] = set() if scope is None else {"roots.walk"}
     for check in _checks(workspace, scope):
-        if check.status != "ok":
-            found.add(check.id)
+        made.add(check.id)
         yield check
     for name, text in CHECKS.items():
-        if name not in found and name not in {"sqlite.version", "store.health"}:
+        if name not in made:
             yield Check(id=name, status="ok", message=text)
 
 
 def _checks(workspace: Workspace, scope: frozenset[str] | None) -> Iterator[Check]:
     yield _sqlite()
     yield _store(workspace)
-    yield from _roots(workspace)
+    if scope is None:
+        yield from _roots(workspace)
     missing = missing_facts(workspace.store)
     for project in workspace.fleet.projects:
         if scope is not None and project.id not in scope:
             continue
         yield from _descriptor(project)
-        yield from _surfaces(project)
+        yield from _record(project)
+        yield from _graph(project)
         yield from _stored(workspace, project)
         for item in missing.get(project.id, ()):
             yield _about(
-                project, "memory.index", "warn", item.message, item.hint, item.path, item.line
+                project,
+                "memory.index",
+                "warn",
+                f"{item.code}: {item.message}",
+                item.hint,
+                item.path,
+                item.line,
             )
         yield from _instructions(project)
 
@@ -95,7 +114,7 @@ def _roots(workspace: Workspace) -> Iterator[Check]:
             )
     for item in workspace.fleet.diagnostics:
         yield Check(
-            id="fleet.names",
+            id=_CHECK_OF_CODE.get(item.code, "roots.walk"),
             status=_STATUS[item.severity],
             message=f"{item.code}: {item.message}",
             hint=item.hint,
@@ -104,30 +123,25 @@ def _roots(workspace: Workspace) -> Iterator[Check]:
 
 def _descriptor(project: Project) -> Iterator[Check]:
     for item in project.diagnostics:
-        yield _about(
-            project,
-            "contract",
-            _STATUS[item.severity],
-            f"{item.code}: {item.message}",
-            item.hint,
-            item.path,
-            item.line,
-        )
+        yield _noted(project, item)
 
 
-def _surfaces(project: Project) -> Iterator[Check]:
-    surfaces = project.surfaces
-    for name, surface in (("memory", surfaces.memory), ("vault", surfaces.vault)):
-        if surface is not None and surface.state == "missing":
-            yield _about(
-                project,
-                "surface.missing",
-                "warn",
-                f"{name} is declared at {one_line(surface.path)} and is not there",
-                "Create it, or correct the descriptor.",
-                surface.path,
-            )
-    graph = surfaces.graph
+def _record(project: Project) -> Iterator[Check]:
+    """Where the record of the scaffolder is stale; the visible block counts all the same."""
+    path = project.descriptor.path
+    try:
+        with Folder.open(project.folder) as folder:
+            data = folder.read(path, limit_bytes=MAX_DESCRIPTOR_BYTES).data
+    except FilesError:
+        return  # what made it unreadable since the scan is named by the next one
+    record = read_record(data, path=path)
+    if record is not None and not project.descriptor.degraded:
+        for item in (*record.diagnostics, *compare_record(record, project.descriptor)):
+            yield _noted(project, item)
+
+
+def _graph(project: Project) -> Iterator[Check]:
+    graph = project.surfaces.graph
     if graph is not None and graph.state == "missing":
         # A fresh clone has no graph: it is built locally and not committed.
         yield _about(
@@ -157,7 +171,7 @@ def _stored(workspace: Workspace, project: Project) -> Iterator[Check]:
             project,
             "memory.index",
             "warn",
-            f"the fact {one_line(name)!r} is not listed in MEMORY.md",
+            f"FACT_UNLISTED: the fact {one_line(name)!r} is not listed in MEMORY.md",
             "Add a line for it.",
             path,
         )
@@ -230,6 +244,18 @@ SELECT file.path, redaction.rule, redaction.line FROM redaction
 JOIN file ON file.pk = redaction.file
 WHERE file.project = (SELECT pk FROM project WHERE id = ?) ORDER BY file.path, redaction.line
 """
+
+
+def _noted(project: Project, item: Diagnostic) -> Check:
+    return _about(
+        project,
+        _CHECK_OF_CODE.get(item.code, "contract"),
+        _STATUS[item.severity],
+        f"{item.code}: {item.message}",
+        item.hint,
+        item.path,
+        item.line,
+    )
 
 
 def _about(
