@@ -218,8 +218,9 @@ class _Asking:
         except RefusedAnswerError as error:
             if error.message == CADENCE_MESSAGE:
                 return _failed(self.witness.name, "NOT_DUE", error.message)
-            stale = self._judged(error, old_size)
-            reply, request = self._send_bookmark(size, stale)
+            reply, request = self._again(
+                error, old_size, lambda held: self._send_bookmark(size, held)
+            )
         judge_receipt(reply.receipt, request=request, key=key, ledger=self.ledger, state=self.state)
         outcome = self._keep(reply.cosignature, bound_to=self._own_binding)
         self.memory.keep_receipt(reply.answer)
@@ -231,7 +232,7 @@ class _Asking:
         try:
             lines = self._send_checkpoint(old_size)
         except RefusedAnswerError as error:
-            lines = self._send_checkpoint(self._judged(error, old_size))
+            lines = self._again(error, old_size, self._send_checkpoint)
         own = self.witness.key
         ours = [line for line in lines if (line.name, line.key_id) == (own.name, own.key_id)]
         return self._keep(ours[0] if ours else None, bound_to=self.state.bound_to)
@@ -258,6 +259,17 @@ class _Asking:
         proof = self.ledger.tree.consistency_proof(old_size, size)
         request = AddCheckpoint(old_size=old_size, consistency=proof, head=self.head)
         return self.client.add_checkpoint(request)
+
+    def _again(
+        self, error: RefusedAnswerError, old_size: int, send: Callable[[int], ResultT]
+    ) -> ResultT:
+        """Prove once more from the size that the witness holds, or raise what it shows."""
+        held = self._judged(error, old_size)
+        try:
+            return send(held)
+        except RefusedAnswerError as second:
+            self._judged(second, held)
+            raise  # it moved meanwhile: the next round asks again
 
     def _judged(self, error: RefusedAnswerError, old_size: int) -> int:
         """Turn a refusal into a conflict, or into the size to prove from."""
