@@ -34,7 +34,12 @@ from agentic_os.aggregate.graph_values import Graph
 from agentic_os.code.reading import language_of
 from agentic_os.errors import AgenticOSError, FilesError
 from agentic_os.files.reading import Fingerprint, Folder
+from agentic_os.registry import Fleet
 from agentic_os.results import Diagnostic
+
+
+GRAPH_TIER = 2
+"""The rung of the ladder from which a project contributes its graph (design section 5)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +83,25 @@ class _Row:
     base: str
     code: str
     message: str
+
+
+def graph_projects(fleet: Fleet) -> list[GraphProject]:
+    """Return the projects of a fleet whose stack has a graph (tier 2 and above)."""
+    return [
+        GraphProject(
+            id=project.id,
+            name=project.name,
+            folder=project.folder,
+            graph_path=project.surfaces.graph.path,
+            aliases=project.aliases,
+            remote=project.remote,
+        )
+        for project in fleet.projects
+        if project.retrieval
+        and (project.tier or 0) >= GRAPH_TIER
+        and project.surfaces.graph is not None
+        and project.surfaces.graph.path
+    ]
 
 
 def refresh_graphs(

@@ -1,0 +1,44 @@
+"""Tier 2: questions to the one code graph over all projects.
+
+Every question takes a ``CodeGraph`` and the ids of the projects it is limited to, walks only
+edges that are not AMBIGUOUS, and answers with places: project, file, line, and whether that
+line still holds. A name that means several nodes is not guessed at: the answer lists them.
+"""
+
+from agentic_os.aggregate.workspace import Workspace
+from agentic_os.tiers.graph_analytics import analytics
+from agentic_os.tiers.graph_context import CodeGraph, GraphFolder
+from agentic_os.tiers.graph_export import export, export_parts
+from agentic_os.tiers.graph_links import links, stats
+from agentic_os.tiers.graph_near import find, neighbors
+from agentic_os.tiers.graph_paths import impact, path
+
+__all__ = [
+    "CodeGraph",
+    "GraphFolder",
+    "analytics",
+    "code_graph",
+    "export",
+    "export_parts",
+    "find",
+    "impact",
+    "links",
+    "neighbors",
+    "path",
+    "stats",
+]
+
+
+def code_graph(workspace: Workspace, *, check: bool = True) -> CodeGraph:
+    """Open the graph of a workspace.
+
+    Args:
+        workspace: the fleet and its open store.
+        check: whether files are read to see if their lines still hold.
+    """
+    folders = {
+        project.id: GraphFolder(folder=project.folder, commit=project.commit)
+        for project in workspace.fleet.projects
+        if project.retrieval
+    }
+    return CodeGraph(workspace.store.connection, folders, check=check)

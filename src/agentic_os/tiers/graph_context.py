@@ -1,0 +1,164 @@
+"""What every question to the graph shares: the store, the projects, names, walks, views."""
+
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from agentic_os.aggregate.graph_tables import STATUS_MISSING, STATUS_REFUSED, STATUS_STALE
+from agentic_os.errors import UsageError
+from agentic_os.results import Answer, Omission
+from agentic_os.text.fencing import one_line
+from agentic_os.tiers.graph_answers import GraphNodeView, Outcome
+from agentic_os.tiers.graph_names import NameFinder
+from agentic_os.tiers.graph_views import Viewer
+from agentic_os.tiers.graph_walk import Scope, Walker, relation_numbers
+
+DEFAULT_LIMIT_NODES = 50
+MAX_LIMIT_NODES = 10_000
+MAX_DEPTH_HOPS = 50
+MAX_CANDIDATES_ENTRIES = 20
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphFolder:
+    """Where a project is and at which commit, for questions about its graph."""
+
+    folder: Path
+    commit: str | None = None
+
+
+class CodeGraph:
+    """The graph of one open store; every question takes one."""
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        folders: Mapping[str, GraphFolder],
+        *,
+        check: bool = True,
+    ) -> None:
+        """Ask ``connection``.
+
+        Args:
+            connection: the store, open for reading.
+            folders: the fleet's projects by id.
+            check: whether files are read to see if their lines still hold.
+        """
+        self.connection = connection
+        self.folders = folders
+        self.check = check
+        self.projects: dict[int, str] = dict(
+            connection.execute("SELECT rid, project FROM graph_repo").fetchall()
+        )
+
+    def numbers(self, projects: frozenset[str] | None) -> frozenset[int] | None:
+        """Return the numbers of projects; ``None`` for all."""
+        if projects is None:
+            return None
+        return frozenset(number for number, project in self.projects.items() if project in projects)
+
+    def finder(self, projects: frozenset[str] | None) -> NameFinder:
+        """Find names in the given projects."""
+        return NameFinder(self.connection, self.projects, self.numbers(projects))
+
+    def walker(
+        self, projects: frozenset[str] | None, *, relations: Sequence[str], externals: bool
+    ) -> Walker:
+        """Walk in the given projects along the given relations."""
+        wanted = relation_numbers(self.connection, relations) if relations else None
+        scope = Scope(projects=self.numbers(projects), relations=wanted, externals=externals)
+        return Walker(self.connection, scope)
+
+    @contextmanager
+    def viewer(self) -> Iterator[Viewer]:
+        """Make views; files that were opened are closed afterwards."""
+        viewer = Viewer(
+            connection=self.connection,
+            projects=self.projects,
+            folders={key: item.folder for key, item in self.folders.items()},
+            check=self.check,
+        )
+        try:
+            yield viewer
+        finally:
+            viewer.close()
+
+    def candidates(
+        self, viewer: Viewer, name: str, projects: frozenset[str] | None
+    ) -> tuple[GraphNodeView, ...]:
+        """Return what a name that is not settled may mean, best first."""
+        rows = self.finder(projects).search(name).rows
+        return tuple(viewer.node(row) for row in rows[:MAX_CANDIDATES_ENTRIES])
+
+    def answer(
+        self,
+        data: _T,
+        projects: frozenset[str] | None,
+        viewer: Viewer,
+        omissions: Sequence[Omission] = (),
+    ) -> Answer[_T]:
+        """Say what the answer could not be computed from."""
+        left_out = list(omissions)
+        incomplete = False
+        for project, path, status, code, message in self.connection.execute(
+            "SELECT project, graph_path, status, code, message FROM graph_repo ORDER BY project"
+        ):
+            if projects is not None and project not in projects:
+                continue
+            if status == STATUS_MISSING:
+                left_out.append(
+                    Omission(
+                        code="GRAPH_MISSING",
+                        scope=project,
+                        reason=f"it has no {one_line(path)} yet",
+                    )
+                )
+            elif status in {STATUS_REFUSED, STATUS_STALE}:
+                refused = status == STATUS_REFUSED
+                incomplete = incomplete or refused
+                kept = "" if refused else "; its last good graph was used"
+                left_out.append(Omission(code=code, scope=project, reason=one_line(message) + kept))
+        if viewer.unchecked:
+            left_out.append(
+                Omission(
+                    code="FILES_NOT_CHECKED",
+                    scope="graph",
+                    reason="too many files to see whether their lines still hold",
+                    count=len(viewer.unchecked),
+                )
+            )
+        return Answer(
+            data=data,
+            omissions=tuple(left_out),
+            incomplete=incomplete,
+        )
+
+
+def check_limit(limit: int) -> None:
+    """Refuse a limit out of bounds.
+
+    Raises:
+        UsageError: it is not between 1 and ``MAX_LIMIT_NODES``.
+    """
+    if not 1 <= limit <= MAX_LIMIT_NODES:
+        raise UsageError(f"the limit must be between 1 and {MAX_LIMIT_NODES}")
+
+
+def check_depth(depth: int) -> None:
+    """Refuse a depth out of bounds.
+
+    Raises:
+        UsageError: it is not between 1 and ``MAX_DEPTH_HOPS``.
+    """
+    if not 1 <= depth <= MAX_DEPTH_HOPS:
+        raise UsageError(f"the depth must be between 1 and {MAX_DEPTH_HOPS}")
+
+
+def unsettled(count: int) -> Outcome:
+    """Say what it means that a name has ``count`` nodes instead of one."""
+    return "ambiguous" if count else "unknown"
