@@ -37,7 +37,6 @@ from agentic_os.files.reading import Fingerprint, Folder
 from agentic_os.registry import Fleet
 from agentic_os.results import Diagnostic
 
-
 GRAPH_TIER = 2
 """The rung of the ladder from which a project contributes its graph (design section 5)."""
 

@@ -101,10 +101,15 @@ class CodeGraph:
         projects: frozenset[str] | None,
         viewer: Viewer,
         omissions: Sequence[Omission] = (),
+        *,
+        incomplete: bool = False,
     ) -> Answer[_T]:
         """Say what the answer could not be computed from."""
         left_out = list(omissions)
-        incomplete = False
+        left_out += [
+            Omission(code="GRAPH_NONE", scope=project, reason="its stack has no graph")
+            for project in sorted((projects or frozenset()) - set(self.projects.values()))
+        ]
         for project, path, status, code, message in self.connection.execute(
             "SELECT project, graph_path, status, code, message FROM graph_repo ORDER BY project"
         ):

@@ -89,7 +89,8 @@ def path(
             nodes=tuple(views[nid] for nid in walked.nodes),
             edges=tuple(edges),
         )
-        return graph.answer(data, projects, viewer)
+        exhausted = outcome == "budget-exhausted"
+        return graph.answer(data, projects, viewer, incomplete=exhausted)
 
 
 def impact(
