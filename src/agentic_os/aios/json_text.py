@@ -42,6 +42,8 @@ def parse_json(text: str) -> Json:
         parsed: Json = json.loads(text, parse_constant=_refuse)
     except RecursionError:
         raise ValueError("nested too deeply") from None
+    if text.count("[") + text.count("{") > MAX_NESTING_ENTRIES and _too_deep(parsed):
+        raise ValueError("nested too deeply")
     return parsed
 
 
@@ -125,7 +127,7 @@ def iso_utc(moment: datetime) -> str:
 
 def _too_deep(parsed: Json) -> bool:
     level: list[Json] = [parsed]
-    for _ in range(MAX_NESTING_ENTRIES + 1):
+    for _ in range(MAX_NESTING_ENTRIES):
         below: list[Json] = []
         for value in level:
             if isinstance(value, list):
