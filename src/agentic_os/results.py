@@ -144,7 +144,11 @@ class RootsData:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AggregateData:
-    """Answer of ``aggregate``: what the store holds now and what this run did."""
+    """Answer of ``aggregate``: what the store holds now and what this run did.
+
+    ``files`` are those of memory, vault and inventory; graphs, and the sources that edges
+    between projects (``graph_links``) are derived from, are counted apart.
+    """
 
     projects: int
     facts: int
@@ -155,9 +159,12 @@ class AggregateData:
     files_removed: int
     redactions: int
     equal_groups: int
+    graph_nodes: int
+    graph_edges: int
+    graph_links: int
+    graph_files_read: int
     generation: int
     store_bytes: int
-    markdown: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -55,6 +55,10 @@ def aggregate_fleet(workspace: Workspace) -> Answer[AggregateData]:
             files_removed=refreshed.files_removed if refreshed else 0,
             redactions=count["redactions"],
             equal_groups=len(equal_groups(store)),
+            graph_nodes=count["graph_nodes"],
+            graph_edges=count["graph_edges"],
+            graph_links=count["graph_links"],
+            graph_files_read=refreshed.graph_files_read if refreshed else 0,
             generation=store.generation,
             store_bytes=space_bytes(store.space),
         ),
@@ -107,6 +111,9 @@ _COUNTS = {
     "capabilities": "SELECT count(DISTINCT section || char(0) || name) FROM capability",
     "files": "SELECT count(*) FROM file",
     "redactions": "SELECT count(*) FROM redaction",
+    "graph_nodes": "SELECT coalesce(sum(nodes), 0) FROM graph_repo",
+    "graph_edges": "SELECT coalesce(sum(edges), 0) FROM graph_repo",
+    "graph_links": "SELECT count(*) FROM graph_cross",
 }
 
 

@@ -47,6 +47,7 @@ class Refreshed:
     files_read: int
     files_removed: int
     changed: bool
+    graph_files_read: int = 0
 
 
 class _Known(NamedTuple):
@@ -79,6 +80,7 @@ def refresh(
     fleet: Fleet,
     redactor: Redactor,
     *,
+    sources: bool = False,
     progress: Progress = silent,
 ) -> Refreshed:
     """Make the store hold what the fleet's projects say now.
@@ -87,6 +89,7 @@ def refresh(
         store: a store opened by ``writing``.
         fleet: the projects found now; projects it lacks are forgotten.
         redactor: takes secrets out before anything is stored.
+        sources: also look for changed sources and manifests behind unchanged code graphs.
         progress: told after each project.
     """
     run = _Run(store.connection, redactor)
@@ -97,6 +100,7 @@ def refresh(
         for done, project in enumerate(fleet.projects, 1):
             run.project(project)
             progress(done, len(fleet.projects))
+        run.graphs(fleet, sources=sources)
         run.finish()
     if run.started:
         # Keep the log small; a reader that holds the old state, or a full disk, only delays
@@ -104,7 +108,10 @@ def refresh(
         with suppress(sqlite3.Error):
             store.connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
     return Refreshed(
-        files_read=run.files_read, files_removed=run.files_removed, changed=run.changed
+        files_read=run.files_read,
+        files_removed=run.files_removed,
+        changed=run.changed,
+        graph_files_read=run.graph_files_read,
     )
 
 
@@ -117,6 +124,7 @@ class _Run:
     changed: bool = False
     files_read: int = 0
     files_removed: int = 0
+    graph_files_read: int = 0
     pks: dict[str, int] = field(default_factory=dict)
     known: dict[int, dict[str, _Known]] = field(default_factory=dict)
     unread: dict[int, set[tuple[str, str, str]]] = field(default_factory=dict)
@@ -384,6 +392,20 @@ class _Run:
         self.start()
         self.connection.execute("DELETE FROM problem WHERE project=? AND unread=1", (pk,))
         self.problems.extend(_problem_row(pk, fault, unread=True) for fault in faults)
+
+    def graphs(self, fleet: Fleet, *, sources: bool) -> None:
+        """Take in the code graphs and derive the edges between projects."""
+        declared = any(project.surfaces.graph is not None for project in fleet.projects)
+        stored = self.connection.execute("SELECT 1 FROM graph_repo LIMIT 1").fetchone()
+        if not declared and stored is None:
+            return
+        # Reading graphs and sources needs parsers that a fleet without graphs can do without.
+        from agentic_os.aggregate.graph_refresh import graph_projects, refresh_graphs
+
+        done = refresh_graphs(
+            self.connection, graph_projects(fleet), start=self.start, sources=sources
+        )
+        self.graph_files_read = done.files_read
 
     def finish(self) -> None:
         """Write what is left, derive the flags that need whole projects, count a generation."""

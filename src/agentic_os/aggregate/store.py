@@ -20,6 +20,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from agentic_os import __version__
+from agentic_os.aggregate.graph_tables import GRAPH_DDL
 from agentic_os.aggregate.space import Space, create_space
 from agentic_os.errors import FilesError, StoreError, StoreLockedError, StoreTooOldError
 from agentic_os.files.publishing import ExclusiveLock
@@ -36,9 +37,8 @@ STORE_UNWRITABLE = "STORE_UNWRITABLE"
 @lru_cache(maxsize=1)
 def schema() -> str:
     """The whole DDL of the store."""
-    return (
-        importlib.resources.files("agentic_os.aggregate").joinpath("schema.sql").read_text("utf-8")
-    )
+    folder = importlib.resources.files("agentic_os.aggregate")
+    return folder.joinpath("schema.sql").read_text("utf-8") + GRAPH_DDL
 
 
 @lru_cache(maxsize=8)

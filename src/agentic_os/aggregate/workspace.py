@@ -8,7 +8,7 @@ used as it is and the answer says ``stale`` (design section 4).
 
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -149,9 +149,17 @@ def open_workspace(
     command_line_roots: Sequence[str],
     *,
     freshness: Freshness = "if-free",
+    sources: bool = False,
     progress: Progress = silent,
 ) -> Iterator[Workspace]:
     """Open the working set of one question.
+
+    Args:
+        person: the surroundings.
+        command_line_roots: ``--root`` values; empty for the person's own roots.
+        freshness: whether to hold out for the writer lock.
+        sources: also look for changed sources behind unchanged code graphs.
+        progress: told after each project that was looked at.
 
     Raises:
         SettingsError: projects.toml is wrong.
@@ -172,7 +180,11 @@ def open_workspace(
         roots, settings, aios=places.aios, home=person.home, known=_known_descriptors(space)
     )
     redactor = Redactor(allow=settings.redaction_allow)
-    refreshed, trouble = _refreshed(space, fleet, redactor, freshness, progress)
+
+    def take_in(store: Store) -> Refreshed:
+        return refresh(store, fleet, redactor, sources=sources, progress=progress)
+
+    refreshed, trouble = _refreshed(space, take_in, freshness)
     store = open_store(space)
     if store is None:
         raise StoreError("the store vanished while it was used", hint="Try again.")
@@ -212,13 +224,16 @@ def _known_descriptors(space: Space) -> dict[str, KnownDescriptor]:
     return {path: known for path, known in decoded.items() if known is not None}
 
 
+_TakeIn = Callable[[Store], Refreshed]
+
+
 def _refreshed(
-    space: Space, fleet: Fleet, redactor: Redactor, freshness: Freshness, progress: Progress
+    space: Space, take_in: _TakeIn, freshness: Freshness
 ) -> tuple[Refreshed | None, tuple[Diagnostic, ...]]:
     """Refresh, or say why the store is used as it is."""
     wait = WRITER_WAIT_SECONDS if freshness == "wait" else 0.0
     try:
-        return _refreshed_once(space, fleet, redactor, wait, progress), ()
+        return _refreshed_once(space, take_in, wait), ()
     except StoreError as fault:
         excused = isinstance(fault, StoreLockedError) or fault.code in _NO_ROOM
         if freshness == "wait" or not excused or not _was_filled(space):
@@ -249,12 +264,10 @@ def _was_filled(space: Space) -> bool:
         store.close()
 
 
-def _refreshed_once(
-    space: Space, fleet: Fleet, redactor: Redactor, wait: float, progress: Progress
-) -> Refreshed:
+def _refreshed_once(space: Space, take_in: _TakeIn, wait: float) -> Refreshed:
     with writing(space, wait_seconds=wait) as store:
         try:
-            return refresh(store, fleet, redactor, progress=progress)
+            return take_in(store)
         except sqlite3.OperationalError:
             raise
         except sqlite3.DatabaseError:
@@ -262,4 +275,4 @@ def _refreshed_once(
             store.connection.close()
             discard(space)
     with writing(space, wait_seconds=wait) as store:
-        return refresh(store, fleet, redactor, progress=progress)
+        return take_in(store)

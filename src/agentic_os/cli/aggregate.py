@@ -39,7 +39,9 @@ def aggregate(
         raise typer.BadParameter("--markdown - and --json both want stdout")
     with (
         progress("Reading", "projects") as tick,
-        open_workspace(Person.here(), root or (), freshness="wait", progress=tick) as workspace,
+        open_workspace(
+            Person.here(), root or (), freshness="wait", sources=True, progress=tick
+        ) as workspace,
     ):
         collect_spaces(workspace.places.cache, keep=workspace.store.space)
         answer = aggregate_fleet(workspace)
@@ -63,6 +65,9 @@ def aggregate(
                 ("files read now", str(data.files_read)),
                 ("files gone", str(data.files_removed)),
                 ("facts stated in several projects", str(data.equal_groups)),
+                ("graph nodes", str(data.graph_nodes)),
+                ("graph edges", str(data.graph_edges)),
+                ("edges between projects", str(data.graph_links)),
                 ("secrets replaced", str(data.redactions)),
             ],
         )

@@ -10,8 +10,10 @@ import typer
 
 from agentic_os.cli import (
     aggregate,
+    aios,
     capabilities,
     doctor,
+    graph,
     memory,
     paths,
     purge,
@@ -37,6 +39,8 @@ app.command("memory")(memory.memory)
 app.command("vault")(vault.vault)
 app.command("capabilities")(capabilities.capabilities)
 app.command("search")(search.search)
+app.add_typer(graph.app, name="graph")
+app.add_typer(aios.app, name="aios")
 app.command("doctor")(doctor.doctor)
 app.command("paths")(paths.paths)
 app.command("purge")(purge.purge)

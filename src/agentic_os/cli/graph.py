@@ -359,7 +359,7 @@ def _graph(
     from agentic_os.aggregate.workspace import Person, open_workspace
     from agentic_os.tiers.graph import code_graph
 
-    with open_workspace(Person.here(), root or ()) as workspace:
+    with open_workspace(Person.here(), root or (), sources=True) as workspace:
         yield code_graph(workspace, check=check), workspace.project_ids(project or ())
 
 
