@@ -6,10 +6,11 @@ again.
 """
 
 import asyncio
+import signal
 import sys
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Final
 
 from agentic_os.errors import WitnessError
@@ -92,6 +93,13 @@ async def _serve(service: WitnessService, started: Callable[[str, int], None] | 
         if started:
             started(config.host, _port(server))
 
+    def stop() -> None:
+        server.force_exit = server.should_exit  # asked twice: do not wait for anybody
+        server.should_exit = True
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop)
     announcing = asyncio.create_task(announce())
     try:
         await server.serve()
@@ -114,7 +122,14 @@ async def _wait_started(server: "uvicorn.Server", task: asyncio.Task[None] | Non
 def _server(service: WitnessService, config: WitnessConfig) -> "uvicorn.Server":
     import uvicorn
 
-    return uvicorn.Server(
+    class _Server(uvicorn.Server):
+        """uvicorn ends by raising the signal again, before the database could be closed."""
+
+        @contextmanager
+        def capture_signals(self) -> Iterator[None]:
+            yield
+
+    return _Server(
         uvicorn.Config(
             service.app,
             host=config.host,
