@@ -171,7 +171,7 @@ def best_route(call: HttpCall, routes: Sequence[ServedRoute]) -> ServedRoute | N
     for route in routes:
         agrees = ANY_METHOD in (call.method, *route.methods) or call.method in route.methods
         literal = matching_segments(call.path, route.path) if agrees else None
-        if literal is not None and (best is None or literal > best[0]):
+        if literal and (best is None or literal > best[0]):
             best = (literal, route)
     return None if best is None else best[1]
 

@@ -91,6 +91,8 @@ class _Python:
         code = place.code
         if not module or module.startswith(".") or is_standard_module("python", module):
             return []
+        if module in code.python_modules:
+            return []
         top = module.partition(".")[0]
         found = [item for item in self.by_module.get(module, ()) if item[0] is not code]
         others = [item for item in self.by_top.get(top, ()) if item is not code]
