@@ -9,9 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
-from witness_actors import Owner, Serving, new_witness, serving
+from witness_actors import HTTP, Owner, Serving, new_witness, serving
 
 from agentic_os.crypto.keys import ED25519, SigningKey
 from agentic_os.crypto.note import sign_text
@@ -96,7 +95,7 @@ def planted_in(data: bytes) -> bool:
 
 
 def post(running: Serving, content: bytes) -> int:
-    return httpx.post(f"{running.url}/witness/bookmark", content=content).status_code
+    return HTTP.post(f"{running.url}/witness/bookmark", content=content).status_code
 
 
 def planting(change: Callable[[dict[str, Any]], object]) -> bytes:
@@ -146,7 +145,7 @@ def test_planted_words_reach_neither_database_nor_log(tmp_path: Path, logged: Pa
         filled(running)
         stored = b"".join(path.read_bytes() for path in folder.glob("witness.db*"))
         rows = dict(_cells(folder / "witness.db"))
-        metrics = httpx.get(f"{running.url}/metrics").content
+        metrics = HTTP.get(f"{running.url}/metrics").content
 
     stored += b"".join(path.read_bytes() for path in folder.glob("witness.db*"))
     assert not planted_in(stored)
@@ -194,7 +193,7 @@ def filled(running: Serving) -> None:
         head = replace(head, note=head.note.signed_by(extra))
         old = 0 if status == 200 else 5
         content = write_add_checkpoint(AddCheckpoint(old_size=old, consistency=(), head=head))
-        answer = httpx.post(f"{running.url}/add-checkpoint", content=content)
+        answer = HTTP.post(f"{running.url}/add-checkpoint", content=content)
         assert answer.status_code == status
     running.desk.store.submit(lambda rows: rows.close_origin(log.origin, now=7)).result()
 

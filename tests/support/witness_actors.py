@@ -5,6 +5,7 @@ built as the ledger format says.
 """
 
 import asyncio
+import atexit
 import hashlib
 import threading
 import time
@@ -14,6 +15,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import httpx
 
 from agentic_os.crypto.canonical import encode
 from agentic_os.crypto.canonical_texts import encode_base64, sha256_text
@@ -35,6 +38,10 @@ from agentic_os.witness.submission import KeyChange, WitnessedLedger
 
 if TYPE_CHECKING:
     from agentic_os.crypto.canonical_values import JsonInput
+
+HTTP = httpx.Client()
+"""One client for all tests: making one loads every certificate of the machine."""
+atexit.register(HTTP.close)
 
 BORN = datetime(2026, 1, 1, tzinfo=UTC)
 DOMAIN = "operator.example"

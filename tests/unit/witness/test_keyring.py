@@ -1,7 +1,8 @@
 import stat
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 from witness_actors import BORN, new_witness, stand_in_root
@@ -12,26 +13,25 @@ from agentic_os.crypto.keys_files import write_key
 from agentic_os.errors import CryptoError, VerificationError, WitnessError
 from agentic_os.witness import keyring
 from agentic_os.witness.client import ServedKey
-from agentic_os.witness.keyring import generate_witness, read_witness_keys, renew_manifest
+from agentic_os.witness.keyring import (
+    WitnessKeys,
+    generate_witness,
+    read_witness_keys,
+    renew_manifest,
+)
 from agentic_os.witness.operator_root import (
     OperatorRoot,
-    generate_root,
     read_root,
     sign_manifest,
 )
 from agentic_os.witness.pinning import verify_manifest
 
 
-@pytest.fixture(scope="module")
-def root_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("root") / "root"
-    generate_root(folder, now=BORN)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def root(root_folder: Path) -> OperatorRoot:
-    return read_root(root_folder)
+class Vouched(Protocol):
+    root_folder: Path
+    root: OperatorRoot
+    keys: WitnessKeys
+    made_at: datetime
 
 
 def test_keys_are_read_as_they_were_made(tmp_path: Path) -> None:
@@ -118,13 +118,12 @@ def test_files_of_two_witnesses_are_told_apart(tmp_path: Path) -> None:
     assert caught.value.code == "KEY_MISMATCH"
 
 
-def test_the_real_root_vouches_with_both_algorithms(tmp_path: Path, root: OperatorRoot) -> None:
-    now = datetime.now(UTC)
-    made = generate_witness(tmp_path / "w", name="w.example", root=root, now=now)
-    served = ServedKey(public=made.receipt_public, manifest=made.manifest)
+def test_the_real_root_vouches_with_both_algorithms(vouched: Vouched) -> None:
+    keys, root, now = vouched.keys, vouched.root, vouched.made_at
+    served = ServedKey(public=keys.receipt_public, manifest=keys.manifest)
 
     verify_manifest(served, root=root.public, at=now)
-    algorithms = [item.alg for item in read_envelope(made.manifest).signatures]
+    algorithms = [item.alg for item in read_envelope(keys.manifest).signatures]
     assert algorithms == ["ML-DSA-87", "SLH-DSA-SHA2-256s"]
     for at in (now - timedelta(days=1), now + timedelta(days=3651)):
         with pytest.raises(VerificationError) as caught:
@@ -146,17 +145,21 @@ def test_a_manifest_is_renewed_by_its_own_root_alone(tmp_path: Path) -> None:
     assert caught.value.code == "KEY_MISMATCH"
 
 
-def test_a_root_is_read_as_it_was_made(root_folder: Path, root: OperatorRoot) -> None:
+def test_a_root_is_read_as_it_was_made(vouched: Vouched) -> None:
+    root = read_root(vouched.root_folder)
+
+    assert root.public == vouched.root.public
     assert root.public.profile == "AIII-PQ-SIGNATURE-V1-ROOT"
     assert len(root.public.keys) == 2
-    assert {stat.S_IMODE(path.stat().st_mode) for path in root_folder.iterdir()} == {0o600}
+    files = list(vouched.root_folder.iterdir())
+    assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}
 
 
 @pytest.mark.parametrize("text", ["zz", "00" * 127, "00" * 128])
-def test_a_damaged_root_is_refused(tmp_path: Path, root_folder: Path, text: str) -> None:
+def test_a_damaged_root_is_refused(tmp_path: Path, vouched: Vouched, text: str) -> None:
     folder = tmp_path / "copy"
     folder.mkdir()
-    for path in root_folder.iterdir():
+    for path in vouched.root_folder.iterdir():
         (folder / path.name).write_bytes(path.read_bytes())
         (folder / path.name).chmod(0o600)
     (folder / "root.slh-dsa.key").write_text(text)
@@ -214,7 +217,8 @@ def test_a_manifest_may_revoke_other_keys_but_not_its_own(
         verify_manifest(served, root=stand_in_root().public, at=BORN)
 
 
-def test_a_forged_or_missing_manifest_is_refused(tmp_path: Path, root: OperatorRoot) -> None:
+def test_a_forged_or_missing_manifest_is_refused(tmp_path: Path, vouched: Vouched) -> None:
+    root = vouched.root
     keys = read_witness_keys(new_witness(tmp_path / "w"))
     half = replace(stand_in_root(), public=root.public, ml_dsa=root.ml_dsa)
     forged = sign_manifest(half, keys.receipt_public, now=BORN)

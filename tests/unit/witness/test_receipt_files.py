@@ -1,8 +1,8 @@
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 from witness_actors import Owner, Serving, new_witness, policy_of, serving
@@ -13,9 +13,8 @@ from agentic_os.crypto.merkle import leaf_hash
 from agentic_os.errors import AgenticOSError, CryptoError, VerificationError
 from agentic_os.witness.client import ServedKey, WitnessClient
 from agentic_os.witness.config import WitnessConfig
-from agentic_os.witness.keyring import generate_witness
 from agentic_os.witness.memory import WitnessMemory
-from agentic_os.witness.operator_root import generate_root
+from agentic_os.witness.operator_root import OperatorRoot
 from agentic_os.witness.policy import QuorumPolicy, parse_policy
 from agentic_os.witness.receipt_files import (
     RECEIPT_SCHEMA,
@@ -37,19 +36,21 @@ class World:
     root: PublicKeyEnvelope
 
 
+class Vouched(Protocol):
+    folder: Path
+    root: OperatorRoot
+
+
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+def world(tmp_path_factory: pytest.TempPathFactory, vouched: Vouched) -> Iterator[World]:
     folder = tmp_path_factory.mktemp("receipts")
-    now = datetime.now(UTC)
-    root = generate_root(folder / "root", now=now)
-    generate_witness(folder / "w1", name="witness.example/w1", root=root, now=now)
     new_witness(folder / "w2", name="witness.example/w2")
     owner = Owner(seed=1).add(7)
 
-    def config(name: str) -> WitnessConfig:
-        return WitnessConfig(folder=folder / name, port=0)
+    def config(place: Path) -> WitnessConfig:
+        return WitnessConfig(folder=place, port=0)
 
-    with serving(config("w1")) as one, serving(config("w2")) as two:
+    with serving(config(vouched.folder)) as one, serving(config(folder / "w2")) as two:
         policy = _with_log(policy_of(one, two), owner, one, two)
         rounds = WitnessRounds(policy=policy, folder=folder / "c", clock=time.time)
         result = rounds.witness(owner.ledger())
@@ -66,7 +67,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
             policy=policy,
             answer=answer,
             served=served,
-            root=root.public,
+            root=vouched.root.public,
         )
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from witness_actors import Owner, Serving, desk_of, new_witness, serving
+from witness_actors import HTTP, Owner, Serving, desk_of, new_witness, serving
 
 from agentic_os.crypto.canonical_texts import encode_base64
 from agentic_os.crypto.checkpoint import parse_signed_checkpoint
@@ -58,7 +58,7 @@ def bookmark(
     running: Serving, owner: Owner, *, old: int | None = None, binds: bool = False
 ) -> httpx.Response:
     request = build_bookmark(owner.ledger(), ordinal=len(owner.lines), old_size=old, binds=binds)
-    return httpx.post(f"{running.url}/witness/bookmark", content=write_request(request))
+    return HTTP.post(f"{running.url}/witness/bookmark", content=write_request(request))
 
 
 def body(size: int, old: int, *, owner: Owner = LOG) -> bytes:
@@ -72,7 +72,7 @@ def body(size: int, old: int, *, owner: Owner = LOG) -> bytes:
 
 
 def add(running: Serving, content: bytes) -> httpx.Response:
-    return httpx.post(f"{running.url}/add-checkpoint", content=content)
+    return HTTP.post(f"{running.url}/add-checkpoint", content=content)
 
 
 def listed(one: Callable[..., Serving], **settings: object) -> Serving:
@@ -81,11 +81,11 @@ def listed(one: Callable[..., Serving], **settings: object) -> Serving:
 
 def test_the_keys_are_served_as_the_original_asks_for_them(served: Serving) -> None:
     keys = served.desk.keys
-    status = httpx.get(f"{served.url}/status").json()
-    public = httpx.get(f"{served.url}/witness/pubkey")
-    stated = httpx.get(f"{served.url}/witness/pubkey/hash").json()
-    manifest = httpx.get(f"{served.url}/witness/pubkey/manifest").json()
-    root = read_public_key_envelope(httpx.get(f"{served.url}/genesis/pubkey").content)
+    status = HTTP.get(f"{served.url}/status").json()
+    public = HTTP.get(f"{served.url}/witness/pubkey")
+    stated = HTTP.get(f"{served.url}/witness/pubkey/hash").json()
+    manifest = HTTP.get(f"{served.url}/witness/pubkey/manifest").json()
+    root = read_public_key_envelope(HTTP.get(f"{served.url}/genesis/pubkey").content)
 
     assert status == {"min_periodic_cadence": 0}
     envelope = read_public_key_envelope(public.content)
@@ -97,7 +97,7 @@ def test_the_keys_are_served_as_the_original_asks_for_them(served: Serving) -> N
     assert manifest["payload"]["artifact_hash"] == envelope.sha256
     assert {item["alg"] for item in manifest["signatures"]} == {part.alg for part in root.keys}
     assert public.headers["content-type"] == "application/json"
-    page = httpx.get(served.url).text
+    page = HTTP.get(served.url).text
     assert keys.cosigner.key.vkey in page
 
 
@@ -184,7 +184,7 @@ def test_an_origin_belongs_to_the_key_it_is_named_after(served: Serving) -> None
     request = build_bookmark(
         replace(ledger, checkpoint_signer=stolen), ordinal=5, old_size=0, binds=True
     )
-    squat = httpx.post(f"{served.url}/witness/bookmark", content=write_request(request))
+    squat = HTTP.post(f"{served.url}/witness/bookmark", content=write_request(request))
 
     assert (squat.status_code, squat.json()["error"]) == (409, "origin bound to another identity")
     assert bookmark(served, owner, old=0, binds=True).status_code == 201
@@ -248,8 +248,8 @@ def test_malformed_unsigned_and_closed(one: Callable[..., Serving]) -> None:
     forged["ledger_ordinal"] = 4
     url = f"{running.url}/witness/bookmark"
 
-    assert httpx.post(url, content=b"{}").status_code == 400
-    unsigned = httpx.post(url, json=forged)
+    assert HTTP.post(url, content=b"{}").status_code == 400
+    unsigned = HTTP.post(url, json=forged)
     assert (unsigned.status_code, unsigned.json()["code"]) == (401, "SIGNATURE")
     closed = bookmark(running, Owner(seed=2).add(1))
     assert (closed.status_code, closed.json()["code"]) == (403, "REGISTRATION_CLOSED")
@@ -262,7 +262,7 @@ def test_cadence_is_stated_and_kept(one: Callable[..., Serving]) -> None:
     assert bookmark(running, owner).status_code == 201
     early = bookmark(running, owner.add(2))
 
-    assert httpx.get(f"{running.url}/status").json() == {"min_periodic_cadence": 3}
+    assert HTTP.get(f"{running.url}/status").json() == {"min_periodic_cadence": 3}
     assert (early.status_code, early.json()["error"]) == (
         409,
         "witness bookmark cadence below hosted minimum",
@@ -354,22 +354,22 @@ def test_the_newest_checkpoint_is_served_with_verified_signatures_alone(
     stranger = NoteSigner(kind="note", name="stranger", private=SigningKey(ED25519, b"s" * 32))
     extra = sign_text(LOG_LEDGER.head(5).checkpoint.text, stranger).line.encode()
 
-    assert httpx.get(place).status_code == 404
+    assert HTTP.get(place).status_code == 404
     assert add(running, body(5, 0) + extra).status_code == 200
-    note = parse_signed_checkpoint(httpx.get(place).content)
+    note = parse_signed_checkpoint(HTTP.get(place).content)
     assert note.checkpoint == LOG_LEDGER.head(5).checkpoint
     assert [line.name for line in note.note.signatures] == [LOG.origin, "witness.example/w1"]
-    assert httpx.get(f"{running.url}/{'0' * 64}/checkpoint").status_code == 404
-    assert httpx.get(f"{running.url}/nothex/checkpoint").status_code == 404
+    assert HTTP.get(f"{running.url}/{'0' * 64}/checkpoint").status_code == 404
+    assert HTTP.get(f"{running.url}/nothex/checkpoint").status_code == 404
 
 
 def test_bodies_are_bounded_stated_or_chunked(served: Serving) -> None:
     big = b"x" * (128 * 1024 + 1)
 
     for path in ("/witness/bookmark", "/add-checkpoint"):
-        stated = httpx.post(served.url + path, content=big)
-        chunked = httpx.post(served.url + path, content=iter([big[:70_000], big[70_000:]]))
-        fitting = httpx.post(served.url + path, content=big[:-1])
+        stated = HTTP.post(served.url + path, content=big)
+        chunked = HTTP.post(served.url + path, content=iter([big[:70_000], big[70_000:]]))
+        fitting = HTTP.post(served.url + path, content=big[:-1])
         assert (stated.status_code, chunked.status_code) == (413, 413)
         assert fitting.status_code == 400
 
@@ -390,11 +390,11 @@ def test_a_client_that_leaves_disturbs_nobody(one: Callable[..., Serving]) -> No
     with socket.create_connection((host, int(port)), timeout=10) as wire:
         wire.sendall(b"POST /add-checkpoint HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nold")
     deadline = time.monotonic() + 10
-    while 'status="400"' not in (text := httpx.get(f"{running.url}/metrics").text):
+    while 'status="400"' not in (text := HTTP.get(f"{running.url}/metrics").text):
         assert time.monotonic() < deadline, text
         time.sleep(0.02)
 
-    assert httpx.get(f"{running.url}/healthz").json() == {"status": "ok"}
+    assert HTTP.get(f"{running.url}/healthz").json() == {"status": "ok"}
 
 
 def test_rates_are_kept_for_each_identity_and_client(one: Callable[..., Serving]) -> None:
@@ -454,13 +454,13 @@ def test_a_full_disk_stops_signing_until_restart(one: Callable[..., Serving]) ->
         answers.append(bookmark(running, Owner(seed=seed).add(1)))
         if answers[-1].status_code == 503:
             break
-    health = httpx.get(f"{running.url}/healthz")
+    health = HTTP.get(f"{running.url}/healthz")
 
     assert answers[-1].status_code == 503
     assert answers[-1].json()["code"] == "STORAGE_FAILED"
     assert add(running, body(9, 5)).status_code == 503
     assert (health.status_code, health.json()["status"]) == (503, "frozen")
-    assert "agentic_os_witness_frozen 1" in httpx.get(f"{running.url}/metrics").text
+    assert "agentic_os_witness_frozen 1" in HTTP.get(f"{running.url}/metrics").text
 
 
 def test_metrics_count_what_happened(one: Callable[..., Serving]) -> None:
@@ -468,7 +468,7 @@ def test_metrics_count_what_happened(one: Callable[..., Serving]) -> None:
     add(running, body(5, 0))
     add(running, body(9, 0))
     add(running, body(9, 5, owner=LOG.forked(1)))
-    answer = httpx.get(f"{running.url}/metrics")
+    answer = HTTP.get(f"{running.url}/metrics")
 
     assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
     lines = answer.text.splitlines()
@@ -483,7 +483,7 @@ def test_metrics_count_what_happened(one: Callable[..., Serving]) -> None:
 
 
 def test_the_openapi_document_names_every_route(served: Serving) -> None:
-    document = httpx.get(f"{served.url}/openapi.json").json()
+    document = HTTP.get(f"{served.url}/openapi.json").json()
 
     paths = {route.path for route in _routes(served)}  # type: ignore[attr-defined]
     assert set(document["paths"]) == paths
@@ -521,7 +521,7 @@ def _references(node: object) -> Iterator[str]:
     ],
 )
 def test_other_routes_and_methods(served: Serving, method: str, path: str, status: int) -> None:
-    assert httpx.request(method, served.url + path).status_code == status
+    assert HTTP.request(method, served.url + path).status_code == status
 
 
 def test_a_log_that_is_dropped_is_forbidden_and_continues_where_it_stood(tmp_path: Path) -> None:
@@ -567,7 +567,7 @@ def test_listed_keys_are_synced_and_others_left_alone(tmp_path: Path) -> None:
 
 
 def test_a_started_service_tells_its_name_in_the_vkey(served: Serving) -> None:
-    page = httpx.get(served.url).text
+    page = HTTP.get(served.url).text
     vkey = next(line.split()[-1] for line in page.splitlines() if line.startswith("vkey"))
 
     assert parse_vkey(vkey).kind == "cosignature"
