@@ -24,6 +24,7 @@ from agentic_os.crypto import Number
 from agentic_os.errors import LedgerError
 from agentic_os.ledger.entry import Draft, draft
 from agentic_os.ledger.payloads import (
+    TEXT_CHARS,
     BeliefPromote,
     KeyTransition,
     Payload,
@@ -139,4 +140,7 @@ def _fallback(payload: Payload, evidence: Evidence, seq: int) -> Draft:
     if payload.description:
         words = f"{words}: {payload.description}"
     free = payload.id if evidence.text is None else f"{payload.id}.{seq}"
-    return draft("experience.create", {"id": free, "content": words, "category": "observation"})
+    return draft(
+        "experience.create",
+        {"id": free, "content": words[:TEXT_CHARS], "category": "observation"},
+    )
