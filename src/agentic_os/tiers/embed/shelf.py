@@ -55,11 +55,6 @@ class Shelf:
         """Name the data directory; nothing is made."""
         self._folder = data / SHELF
 
-    @property
-    def folder(self) -> Path:
-        """Where the models stand."""
-        return self._folder
-
     def models(self) -> tuple[ShelvedModel, ...]:
         """Every model, by folder name; a folder that is none carries its fault."""
         try:
