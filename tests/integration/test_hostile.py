@@ -195,7 +195,8 @@ def test_every_command_answers(
     assert ESCAPES.search(finished.text.replace("\t", "").replace("\n", "")) is None
     assert ESCAPES.search(finished.words.replace("\n", "")) is None
     assert OUTSIDE_SECRET not in finished.text
-    assert str(bench.fleet.root) not in finished.words
+    if not command.startswith("scan"):
+        assert str(bench.fleet.root) not in finished.words
 
 
 def test_paths_purge_and_roots_answer(bench: Bench) -> None:

@@ -30,7 +30,7 @@ def source_linker(fleet: Fleet, output: Path | None) -> Linker:
     def link(project: str, path: str, line: int) -> str:
         target = folders[project] / path
         shown = str(target) if output is None else os.path.relpath(target, output.parent)
-        return f"{quote(shown)}#L{line}"
+        return f"{quote(os.fsencode(shown))}#L{line}"
 
     return link
 

@@ -148,7 +148,8 @@ class _Run:
     def descriptors(self, fleet: Fleet) -> None:
         """Keep what was parsed, so that an unchanged descriptor is only looked at.
 
-        One that holds a secret, in its endpoint say, is not kept: it is parsed each time.
+        One that holds a secret, in its endpoint say, or whose path is not text, is not kept:
+        it is parsed each time.
         """
         stored: dict[str, bytes] = dict(
             self.connection.execute("SELECT path, value FROM descriptor")
@@ -157,7 +158,7 @@ class _Run:
         new = [
             (path, value)
             for path, value in now.items()
-            if stored.get(path) != value and not self.holds_secret(value)
+            if stored.get(path) != value and _is_text(path) and not self.holds_secret(value)
         ]
         gone = stored.keys() - {path for path, value in now.items() if stored.get(path) == value}
         if gone or new:
@@ -459,6 +460,15 @@ def _problem_row(pk: int, diagnostic: Diagnostic, *, unread: bool) -> tuple[obje
         diagnostic.line,
         unread,
     )
+
+
+def _is_text(path: str) -> bool:
+    """Whether a path has a name in every encoding: others cannot be stored."""
+    try:
+        path.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _now() -> int:

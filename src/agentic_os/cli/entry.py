@@ -4,15 +4,18 @@ Exit codes are design decision 13: 0 complete, 1 failure, 2 incomplete, 3 findin
 error, 130 interrupted. They are the same in text and JSON form.
 """
 
+import errno
 import gc
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
+from typing import TextIO
 
 import typer
 
 from agentic_os.cli.app import app, command_name
-from agentic_os.cli.output import ClosedPipeError, print_error
+from agentic_os.cli.output import ClosedPipeError, OutputFailedError, flush, print_error, say
 from agentic_os.errors import AgenticOSError, OperationInterruptedError, UsageError
 
 INTERRUPTED = OperationInterruptedError.exit_code
@@ -20,16 +23,22 @@ INTERRUPTED = OperationInterruptedError.exit_code
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
-    _speak_utf8()
+    _ready_streams()
     # A sweep makes many small values and no cycles: look for garbage seldom.
     gc.set_threshold(100_000, 50, 100)
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
         code = _run(words)
-        sys.stdout.flush()
+        flush()
     except (ClosedPipeError, BrokenPipeError):
-        _mute(sys.stdout.fileno())
+        _mute()
         return 0
+    except OutputFailedError as fault:
+        _mute()
+        say(f"agentic-os: {fault.message} [{fault.code}]")
+        return fault.exit_code
+    except KeyboardInterrupt:
+        return INTERRUPTED
     return code
 
 
@@ -39,9 +48,16 @@ def _run(words: list[str]) -> int:
             args=words, prog_name="agentic-os", standalone_mode=False
         )
     except typer.TyperException as fault:
-        return print_error(
-            UsageError(fault.format_message(), hint=_help_hint(words)), words, command_name(words)
-        )
+        return _usage(fault, words)
+    except SystemExit:
+        # Typer printed a help text or a completion script, and its reader went away.
+        raise ClosedPipeError from None
+    except OutputFailedError:
+        raise
+    except OSError as fault:
+        if fault.errno not in _NO_ROOM:
+            raise
+        raise OutputFailedError(f"the output cannot be written: {fault.strerror}") from fault
     except AgenticOSError as fault:
         return print_error(fault, words, command_name(words))
     except typer.Abort:
@@ -53,21 +69,42 @@ def _run(words: list[str]) -> int:
     return answer if isinstance(answer, int) else 0
 
 
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
+
+
+def _usage(fault: typer.TyperException, words: list[str]) -> int:
+    message = fault.format_message()
+    context = getattr(fault, "ctx", None)
+    if context is not None and message == context.get_help():
+        say(message)  # a group that was called without a command answers with its help
+        return UsageError.exit_code
+    return print_error(UsageError(message, hint=_help_hint(words)), words, command_name(words))
+
+
 def _help_hint(words: list[str]) -> str:
     name = command_name(words).replace("-", " ") if words else ""
     return f"See `agentic-os {name} --help`.".replace("  ", " ")
 
 
-def _speak_utf8() -> None:
-    """UTF-8 whatever the locale says; what cannot be encoded is escaped, never fatal."""
+def _ready_streams() -> None:
+    """UTF-8 whatever the locale says; what cannot be encoded is escaped, never fatal.
+
+    A stream that the caller closed leads nowhere.
+    """
+    sys.stdout = sys.stdout or _nowhere()
+    sys.stderr = sys.stderr or _nowhere()
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
-def _mute(descriptor: int) -> None:
+def _nowhere() -> TextIO:
+    return Path(os.devnull).open("w", encoding="utf-8")
+
+
+def _mute() -> None:
     """Point stdout nowhere, so that the interpreter's last flush has no reader to miss."""
     null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, descriptor)
+    os.dup2(null, sys.stdout.fileno())
     os.close(null)

@@ -7,7 +7,7 @@ whatever it went through before (design section 6).
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from agentic_os.errors import AgenticOSError, IncompleteError
@@ -25,17 +25,43 @@ class ClosedPipeError(Exception):
     """The reader of stdout went away; the command ends quietly."""
 
 
-def write(text: str) -> None:
-    """Write data to stdout."""
+class OutputFailedError(AgenticOSError):
+    """What stdout leads to takes no more, a full disk say."""
+
+    default_code = "OUTPUT_FAILED"
+
+
+@contextmanager
+def _reader_watched() -> Iterator[None]:
     try:
-        sys.stdout.write(text)
+        yield
     except BrokenPipeError as fault:
         raise ClosedPipeError from fault
+    except OSError as fault:
+        raise OutputFailedError(f"the output cannot be written: {fault.strerror}") from fault
+
+
+def write(text: str) -> None:
+    """Write data to stdout.
+
+    Raises:
+        ClosedPipeError: its reader went away.
+        OutputFailedError: it takes no more.
+    """
+    with _reader_watched():
+        sys.stdout.write(text)
+
+
+def flush() -> None:
+    """Hand over what was written; raises as ``write`` does."""
+    with _reader_watched():
+        sys.stdout.flush()
 
 
 def say(text: str) -> None:
-    """Write words to stderr."""
-    sys.stderr.write(text + "\n")
+    """Write words to stderr; that nobody reads them is no reason to stop."""
+    with suppress(OSError):
+        sys.stderr.write(text + "\n")
 
 
 def schema_name(command: str) -> str:
@@ -110,13 +136,20 @@ class ReportedError(AgenticOSError):
         self.status = cause.exit_code
 
 
-def say_noticed(warnings: "Sequence[Diagnostic]", omissions: "Sequence[Omission]") -> None:
-    """Print warnings and omissions as words, the first of them."""
+def say_noticed(
+    warnings: "Sequence[Diagnostic]", omissions: "Sequence[Omission]" = (), *, about: str = ""
+) -> None:
+    """Print warnings and omissions as words, the first of them.
+
+    Args:
+        warnings: what was noticed.
+        omissions: what was left out.
+        about: whose the paths of the warnings are, a project's id say.
+    """
     from agentic_os.text.fencing import one_line
 
     lines = [
-        f"{item.severity}: {item.code}: "
-        f"{one_line(item.path) + ': ' if item.path else ''}{one_line(item.message)}"
+        f"{item.severity}: {item.code}: {one_line(_place(about, item))}{one_line(item.message)}"
         for item in warnings
     ]
     lines += [
@@ -127,6 +160,13 @@ def say_noticed(warnings: "Sequence[Diagnostic]", omissions: "Sequence[Omission]
         say(line)
     if len(lines) > MAX_WORDS_LINES:
         say(f"... and {len(lines) - MAX_WORDS_LINES} more; --json lists all")
+
+
+def _place(about: str, item: "Diagnostic") -> str:
+    parts = [part for part in (about, item.path) if part]
+    if item.line is not None:
+        parts.append(str(item.line))
+    return ":".join(parts) + ": " if parts else ""
 
 
 def print_error(error: AgenticOSError, words: Sequence[str], command: str) -> int:
@@ -172,10 +212,8 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, title: str =
     drawn = Table(*columns, title=title or None, box=box.SIMPLE_HEAD, title_justify="left")
     for row in safe:
         drawn.add_row(*(Text(cell) for cell in row))
-    try:
+    with _reader_watched():
         Console().print(drawn)
-    except BrokenPipeError as fault:
-        raise ClosedPipeError from fault
 
 
 def _silent(_done: int, _total: int) -> None:

@@ -51,11 +51,12 @@ def scan(root: Roots = None, json: Json = False, jsonl: JsonLines = False) -> No
             for project in answer.data.projects
         ],
     )
-    say_noticed(answer.warnings, answer.omissions)
+    say_noticed(answer.warnings)
+    for found in answer.data.roots:
+        say_noticed(found.diagnostics, about=found.path)
     for project in answer.data.projects:
-        say_noticed(
-            [item for item in project.diagnostics if item.severity != "info"], ()
-        ) if project.diagnostics else None
+        telling = [item for item in project.diagnostics if item.severity != "info"]
+        say_noticed(telling, about=project.id)
     if not answer.data.projects:
         for found in answer.data.roots:
             say(f"No project below {found.path} ({found.folders} folders looked at).")

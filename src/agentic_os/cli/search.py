@@ -49,12 +49,13 @@ def search(
     from agentic_os.tiers.interface import Query
     from agentic_os.tiers.route import search as ask
 
+    kinds, how = frozenset(_kind(name) for name in kind or ()), _mode(mode)
     with open_workspace(Person.here(), root or ()) as workspace:
         asked = Query(
             text=query.encode("utf-8", "replace").decode("utf-8"),
             projects=workspace.project_ids(project or ()),
-            kinds=frozenset(_kind(name) for name in kind or ()),
-            mode=_mode(mode),
+            kinds=kinds,
+            mode=how,
             limit=limit,
             templates=templates,
         )
