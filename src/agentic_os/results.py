@@ -371,6 +371,74 @@ class SearchData:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ModelView:
+    """One embedding model on the shelf; ``selected`` where it is the one that would be opened.
+
+    ``state`` is ``damaged`` where it cannot be used; then only ``folder`` is sure. ``verified``
+    says that every byte was hashed just now, not only the lengths looked at.
+    """
+
+    folder: str
+    state: Literal["sound", "damaged"]
+    selected: bool
+    verified: bool
+    name: str | None = None
+    fingerprint: str | None = None
+    backend: str | None = None
+    dimension: int | None = None
+    max_tokens: int | None = None
+    source: str | None = None
+    licence: str | None = None
+    prepared_at: str | None = None
+    bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelsData:
+    """Answer of ``model list``."""
+
+    models: tuple[ModelView, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedModelData:
+    """Answer of ``model prepare``; ``already`` where the model was there and sound before."""
+
+    model: ModelView
+    already: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Citation:
+    """A passage that a synthesised answer rests on; ``number`` is how the answer cites it."""
+
+    number: int
+    project: str
+    path: str
+    lines: tuple[int, int]
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SynthesisData:
+    """What a language model made of confirmed passages (``search --synthesize``).
+
+    ``text`` cites passages as ``[number]``, each of which is in ``citations``; citations of
+    passages that do not exist were taken out and are counted in ``invented``. ``uncited`` counts
+    the sentences that cite nothing. ``text`` is ``None`` where there is no answer, and ``missing``
+    says why.
+    """
+
+    text: str | None
+    provider: str | None
+    citations: tuple[Citation, ...] = ()
+    invented: int = 0
+    uncited: int = 0
+    passages: int = 0
+    missing: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
     """One check of ``doctor``: an id, a status, and what to do."""
 
