@@ -270,7 +270,9 @@ def test_almost_everything_the_interpreter_resolves_has_an_edge(edges: list[Edge
                     continue
                 where = origin(found, provided)
                 if where is not None:
-                    name = getattr(inspect.unwrap(found) if callable(found) else found, "__name__", "")
+                    name = getattr(
+                        inspect.unwrap(found) if callable(found) else found, "__name__", ""
+                    )
                     expected.add((path, line, where[0], name))
         missing = sorted(expected - have)
         report[f"{consumer}->{provider}"] = (len(expected), len(missing), missing[:10])

@@ -332,6 +332,15 @@ class FileReader:
             rows.append((hashes[same[0]] if len(same) == 1 else "", fid))
         self.connection.executemany("UPDATE graph_file SET built=? WHERE fid=?", rows)
 
+    def list_manifests(self, paths: list[str]) -> None:
+        """Give manifests that nodes stand for a place among the files, as they were read."""
+        self.connection.executemany(
+            "INSERT OR IGNORE INTO graph_file(rid, path, size, mtime_ns, ctime_ns, inode,"
+            " read_at_ns, sha256, built) SELECT rid, path, size, mtime_ns, ctime_ns, inode,"
+            " read_at_ns, sha256, '' FROM graph_manifest WHERE rid=? AND path=?",
+            ((self.rid, path) for path in paths),
+        )
+
     # -- what is stored ------------------------------------------------------------------
 
     def readable(self) -> list[str]:

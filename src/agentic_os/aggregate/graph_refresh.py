@@ -361,10 +361,11 @@ class _Run:
         reader = FileReader(self.connection, rid, listing, self.now())
         plan = reader.plan(sorted(based.values()))
         self.files_read += reader.carry_out(plan)
+        extra = extra_nodes(project, graph, base, reader)
+        reader.list_manifests(sorted({item.path for item in extra if item.package and item.path}))
         reader.record_build_hashes(project.graph_path)
         numbers = dict(known_files(self.connection, rid))
-        files = {path: numbers[whole] for path, whole in based.items()}
-        extra = extra_nodes(project, graph, base, reader)
+        files = {path: numbers[whole] for path, whole in based.items() if whole in numbers}
         files.update({item.path: numbers[item.path] for item in extra if item.path in numbers})
         try:
             nodes, edges = store_graph(self.connection, rid, graph, files, extra)

@@ -23,10 +23,23 @@ USES = "from fancy.core import load\nimport fancy\n\ndef go():\n    load()\n    
 
 
 def standard_library() -> Iterator[Case]:
-    for name in ("json", "io", "types", "typing", "logging", "queue", "secrets", "calendar", "token"):
+    for name in (
+        "json",
+        "io",
+        "types",
+        "typing",
+        "logging",
+        "queue",
+        "secrets",
+        "calendar",
+        "token",
+    ):
         yield (
             f"python-stdlib-{name}",
-            {"pyproject.toml": pyproject("app", name), "app.py": f"import {name}\n\n{name}.load()\n"},
+            {
+                "pyproject.toml": pyproject("app", name),
+                "app.py": f"import {name}\n\n{name}.load()\n",
+            },
             [{"pyproject.toml": pyproject(name), f"{name}/__init__.py": "def load(): ...\n"}],
             DECLARED,
         )
@@ -85,7 +98,10 @@ def equal_names() -> Iterator[Case]:
     )
     yield (
         "case-differs",
-        {"pyproject.toml": pyproject("app", "fancy"), "app.py": "import Fancy\nfrom FANCY import core\n"},
+        {
+            "pyproject.toml": pyproject("app", "fancy"),
+            "app.py": "import Fancy\nfrom FANCY import core\n",
+        },
         [LIB],
         DECLARED,
     )
@@ -104,7 +120,18 @@ def equal_names() -> Iterator[Case]:
 
 
 def generic_modules() -> Iterator[Case]:
-    for name in ("utils", "config", "app", "common", "models", "api", "core", "lib", "tools", "main"):
+    for name in (
+        "utils",
+        "config",
+        "app",
+        "common",
+        "models",
+        "api",
+        "core",
+        "lib",
+        "tools",
+        "main",
+    ):
         yield (
             f"generic-package-{name}",
             {"pyproject.toml": pyproject("app2"), "x/y.py": f"import {name}\n\n{name}.f()\n"},
@@ -121,7 +148,10 @@ def generic_modules() -> Iterator[Case]:
     for name in ("utils", "common", "config"):
         yield (
             f"generic-npm-{name}",
-            {"package.json": json.dumps({"name": "app"}), "a.ts": f"import {{ f }} from '{name}';\n"},
+            {
+                "package.json": json.dumps({"name": "app"}),
+                "a.ts": f"import {{ f }} from '{name}';\n",
+            },
             [
                 {
                     "package.json": json.dumps({"name": name, "main": "i.js"}),
@@ -162,7 +192,10 @@ def excluded_places() -> Iterator[Case]:
         )
     yield (
         "provider-test-files",
-        {"pyproject.toml": pyproject("app", "fancy"), "app.py": "from fancy.test_core import load\n"},
+        {
+            "pyproject.toml": pyproject("app", "fancy"),
+            "app.py": "from fancy.test_core import load\n",
+        },
         [
             {
                 "pyproject.toml": pyproject("fancy"),
@@ -317,7 +350,12 @@ def several_providers() -> Iterator[Case]:
         [LIB, LIB],
         NOTHING,
     )
-    yield "two-undeclared", {"pyproject.toml": pyproject("app"), "app.py": USES}, [LIB, LIB], NOTHING
+    yield (
+        "two-undeclared",
+        {"pyproject.toml": pyproject("app"), "app.py": USES},
+        [LIB, LIB],
+        NOTHING,
+    )
     yield (
         "three-undeclared",
         {"pyproject.toml": pyproject("app"), "app.py": USES},
@@ -385,7 +423,10 @@ def false_requests() -> Iterator[Case]:
         "root": ("requests.get('http://orders/')", "GET /"),
         "parameters-only": ("requests.get('http://orders/x/y')", "GET /{a}/{b}"),
         "one-word-local": ("requests.get('http://localhost/items')", "GET /items"),
-        "api-and-one-word": ("requests.get('http://127.0.0.1:80/api/v2/items')", "GET /api/v2/items"),
+        "api-and-one-word": (
+            "requests.get('http://127.0.0.1:80/api/v2/items')",
+            "GET /api/v2/items",
+        ),
         "no-literal-path": ("requests.get(url)", "GET /a/b"),
         "dictionary-get": ("settings.get('/a/b')", "GET /a/b"),
         "own-method-get": ("self.get('http://orders/a/b')", "GET /a/b"),
@@ -450,7 +491,18 @@ def false_programs() -> Iterator[Case]:
             "f.py": "def main(): ...\n",
         }
 
-    for command in ("python", "git", "docker", "npm", "make", "test", "server", "cli", "run", "serve"):
+    for command in (
+        "python",
+        "git",
+        "docker",
+        "npm",
+        "make",
+        "test",
+        "server",
+        "cli",
+        "run",
+        "serve",
+    ):
         yield (
             f"command-{command}",
             {"a.py": f"import subprocess\nsubprocess.run(['{command}', 'x'])\n"},
@@ -459,7 +511,9 @@ def false_programs() -> Iterator[Case]:
         )
     yield (
         "command-by-path",
-        {"a.py": "import subprocess\nsubprocess.run(['./bin/frob'])\nsubprocess.run(['/usr/bin/frob'])\n"},
+        {
+            "a.py": "import subprocess\nsubprocess.run(['./bin/frob'])\nsubprocess.run(['/usr/bin/frob'])\n"
+        },
         [tool("frob")],
         NOTHING,
     )

@@ -11,7 +11,9 @@ def package_json(name: str, **more: object) -> str:
 
 
 TS_LIB = {
-    "package.json": package_json("@acme/lib", exports={".": "./src/index.ts", "./deep": "./src/deep.ts"}),
+    "package.json": package_json(
+        "@acme/lib", exports={".": "./src/index.ts", "./deep": "./src/deep.ts"}
+    ),
     "src/index.ts": (
         "export { load as open } from './core';\n"
         "export * from './more';\n"
@@ -111,7 +113,9 @@ def test_an_npm_alias_means_the_package_behind_it() -> None:
     }
 
 
-@pytest.mark.parametrize("target", ["file:../lib", "link:../lib", "workspace:../lib", "github:acme/lib"])
+@pytest.mark.parametrize(
+    "target", ["file:../lib", "link:../lib", "workspace:../lib", "github:acme/lib"]
+)
 def test_npm_dependencies_that_point_somewhere(target: str) -> None:
     build = CodeBuilder()
     build.project("lib", TS_LIB, remote="github.com/acme/lib")
@@ -122,7 +126,9 @@ def test_npm_dependencies_that_point_somewhere(target: str) -> None:
 
 def test_near_misses_of_scripts_say_why() -> None:
     build = CodeBuilder()
-    build.project("lib", {**TS_LIB, "package.json": package_json("@acme/lib", exports={".": "./no.js"})})
+    build.project(
+        "lib", {**TS_LIB, "package.json": package_json("@acme/lib", exports={".": "./no.js"})}
+    )
     build.project("app", TS_APP)
     codes = {(miss.code, miss.subject) for miss in build.near("R2")}
     assert codes == {("ENTRY_UNKNOWN", "@acme/lib"), ("ENTRY_UNKNOWN", "@acme/lib/deep")}
@@ -209,7 +215,9 @@ def test_a_go_replacement_points_at_a_folder() -> None:
 def test_rust_and_java_are_linked_by_manifest() -> None:
     build = CodeBuilder()
     build.project("crate", {"Cargo.toml": '[package]\nname = "my-crate"\n'})
-    build.project("jar", {"pom.xml": "<project><groupId>org.x</groupId><artifactId>y</artifactId></project>"})
+    build.project(
+        "jar", {"pom.xml": "<project><groupId>org.x</groupId><artifactId>y</artifactId></project>"}
+    )
     build.project(
         "app",
         {

@@ -87,7 +87,10 @@ def test_two_providers_make_ambiguous_edges_only() -> None:
     build.project("copy", LIB)
     build.project(
         "app",
-        {"pyproject.toml": pyproject("app", "fancy-lib"), "app.py": "from fancy.core import load\n"},
+        {
+            "pyproject.toml": pyproject("app", "fancy-lib"),
+            "app.py": "from fancy.core import load\n",
+        },
     )
     edges = build.edges()
     assert {edge.confidence for edge in edges} == {"AMBIGUOUS"}
@@ -119,7 +122,11 @@ def test_a_git_dependency_is_found_by_its_normalised_address() -> None:
     build.project("lib", LIB, remote="github.com/acme/fancy")
     build.project(
         "app",
-        {"pyproject.toml": pyproject("app", "fancy-lib @ git+ssh://git@github.com/Acme/Fancy.git@v1")},
+        {
+            "pyproject.toml": pyproject(
+                "app", "fancy-lib @ git+ssh://git@github.com/Acme/Fancy.git@v1"
+            )
+        },
     )
     assert {(edge.rule, edge.provider) for edge in build.edges()} == {("R1b", "lib")}
 
@@ -150,9 +157,9 @@ def test_a_name_nobody_exports_is_found_by_its_only_definition() -> None:
             "app.py": "from fancy import inner, nothing\n",
         },
     )
-    assert [
-        (edge.confidence, edge.score, edge.target.label) for edge in build.edges("R3c")
-    ] == [("INFERRED", 0.85, "inner()")]
+    assert [(edge.confidence, edge.score, edge.target.label) for edge in build.edges("R3c")] == [
+        ("INFERRED", 0.85, "inner()")
+    ]
     assert [(miss.code, miss.subject) for miss in build.near()] == [
         ("NAME_UNKNOWN", "fancy.nothing")
     ]
