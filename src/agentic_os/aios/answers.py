@@ -133,16 +133,8 @@ def _bounded(envelope: _Envelope, items: list[Json], question: str, mark: str, b
         if _fitting(envelope([*kept, item], question, False), budget) is None:
             break
         kept.append(item)
-    truncated = len(kept) < len(items)
-    while True:
-        text = _fitting(envelope(kept, question, truncated), budget)
-        if text is not None:
-            return text
-        truncated = True
-        if not kept:
-            break
-        kept.pop()
-    return _with_shorter_question(envelope, question, mark, budget)
+    text = _fitting(envelope(kept, question, len(kept) < len(items)), budget)
+    return text or _with_shorter_question(envelope, question, mark, budget)
 
 
 def _with_shorter_question(envelope: _Envelope, question: str, mark: str, budget: int) -> str:

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Final
 from agentic_os.aios.faults import (
     CATALOG_INVALID,
     PROJECT_FOLDER_LIMIT,
-    SOURCE_CHANGED,
     UNSAFE_PATH,
     fault,
 )
@@ -82,18 +81,10 @@ def read_selected(
     observed = _identities(reader, charges)
     scope = select_project(selector, list(observed))
     slug = scope.identity.slug
-    read = reader.read(
-        _readme(slug),
-        limit_bytes=README_BYTES,
-        charges=charges,
-        expected=observed[scope.identity],
+    read = reader.read_seen(
+        _readme(slug), observed[scope.identity], limit_bytes=README_BYTES, charges=charges
     )
-    if read is None:
-        raise fault(SOURCE_CHANGED)
-    record = record_of(slug, read, read_front_matter(read.data))
-    if record.identity != scope.identity:
-        raise fault(SOURCE_CHANGED)
-    return scope, record
+    return scope, record_of(slug, read, read_front_matter(read.data))
 
 
 def _slugs(reader: FolderReader, charges: Charges) -> list[str]:

@@ -113,10 +113,10 @@ def _checked_read(access: AiosAccess, policy: MemoryPolicy, wanted: Reference) -
             raise FollowRefusedError("unsafe_source")
         if file_hash(found) != wanted.file:
             raise FollowRefusedError("source_changed")
-        read = reader.read(
-            wanted.source, limit_bytes=byte_limit(wanted.source), charges=charges, expected=found
+        read = reader.read_seen(
+            wanted.source, found, limit_bytes=byte_limit(wanted.source), charges=charges
         )
-        if read is None or digest_of(read.data) != wanted.digest:
+        if digest_of(read.data) != wanted.digest:
             raise FollowRefusedError("source_changed")
         # The held observations are those of the project's identity, too.
         reader.recheck()

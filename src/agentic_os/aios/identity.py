@@ -120,14 +120,14 @@ def _sibling(reader: FolderReader, charges: Charges, slug: str) -> PortableIdent
     if found is None or not found.is_file:
         return None
     try:
-        read = reader.read(
+        read = reader.read_seen(
             relative,
+            found,
             limit_bytes=README_BYTES,
             prefix_bytes=FRONT_MATTER_BYTES,
             charges=charges,
-            expected=found,
         )
-        stable_id = None if read is None else _stable_id(read_front_matter(read.data))
+        stable_id = _stable_id(read_front_matter(read.data))
     except AiosError as error:
         if error.code in _PASSED_OVER:
             return None

@@ -154,7 +154,7 @@ def safe_remote(value: str | None) -> str | None:
     try:
         parts = urlsplit(value)
         secret = parts.password is not None or (parts.scheme == "https" and parts.username)
-        known = parts.scheme in {"https", "ssh", "git"} and parts.hostname
+        known = parts.scheme in {"https", "ssh", "git"} and parts.hostname and parts.port != 0
     except ValueError:
         return None
     return value if known and not secret else None

@@ -140,7 +140,6 @@ class FolderReader:
         *,
         limit_bytes: int,
         charges: Charges,
-        expected: Stamp | None = None,
         prefix_bytes: int | None = None,
         hold: bool = False,
     ) -> SourceRead | None:
@@ -150,7 +149,6 @@ class FolderReader:
             relative: the file, below the root.
             limit_bytes: a larger file is refused before it is opened.
             charges: the ledgers that pay for the read.
-            expected: the stamp of an earlier observation; the file must still have it.
             prefix_bytes: read (and charge) no more than this from the beginning.
             hold: observe the file again in ``recheck``.
 
@@ -163,20 +161,34 @@ class FolderReader:
         if hold:
             self._hold(self._held_files, relative, named)
         if folder is None or named is None:
-            if expected is not None:
-                raise fault(SOURCE_CHANGED)
             self._check_chain(parent)
             return None
-        if expected is not None and named != expected:
-            raise fault(SOURCE_CHANGED)
-        if not named.is_file:
-            raise fault(UNSAFE_PATH if named.is_link else NOT_REGULAR)
-        if named.size > limit_bytes:
-            raise fault(SOURCE_TOO_LARGE)
-        wanted = named.size if prefix_bytes is None else min(named.size, prefix_bytes)
-        data = self._read_bound(folder, name, named, wanted, charges)
+        data = self._read_named(folder, name, named, limit_bytes, prefix_bytes, charges)
         self._check_chain(parent)
         return SourceRead(data=data, stamp=named)
+
+    def read_seen(
+        self,
+        relative: str,
+        seen: Stamp,
+        *,
+        limit_bytes: int,
+        charges: Charges,
+        prefix_bytes: int | None = None,
+    ) -> SourceRead:
+        """Read a file that was observed before and must still be the same.
+
+        Raises:
+            AiosError: as ``read``; DOTAIOS_CONTEXT_SOURCE_CHANGED when it is gone.
+        """
+        parent, name = _split(relative)
+        folder = self._reach(parent)
+        named = None if folder is None else self._files.stamp(folder, name)
+        if folder is None or named != seen:
+            raise fault(SOURCE_CHANGED)
+        data = self._read_named(folder, name, seen, limit_bytes, prefix_bytes, charges)
+        self._check_chain(parent)
+        return SourceRead(data=data, stamp=seen)
 
     def entries(
         self,
@@ -238,10 +250,21 @@ class FolderReader:
             if found != stamp:
                 raise fault(SOURCE_CHANGED)
 
-    def _read_bound(
-        self, folder: Folder, name: str, named: Stamp, wanted: int, charges: Charges
+    def _read_named(
+        self,
+        folder: Folder,
+        name: str,
+        named: Stamp,
+        limit_bytes: int,
+        prefix_bytes: int | None,
+        charges: Charges,
     ) -> bytes:
         """Read from the handle, with the same stamp before and after, by handle and name."""
+        if not named.is_file:
+            raise fault(UNSAFE_PATH if named.is_link else NOT_REGULAR)
+        if named.size > limit_bytes:
+            raise fault(SOURCE_TOO_LARGE)
+        wanted = named.size if prefix_bytes is None else min(named.size, prefix_bytes)
         files = self._files
         handle = files.open_file(folder, name)
         if handle is None:
@@ -291,9 +314,7 @@ class FolderReader:
             here = "/".join(parts[: depth + 1])
             passed = self._passed.get(here)
             above = self._reach("/".join(parts[:depth]))
-            if above is None:
-                return
-            found = self._files.stamp(above, parts[depth])
+            found = None if above is None else self._files.stamp(above, parts[depth])
             if passed is None:
                 if found is not None:
                     raise fault(SOURCE_CHANGED)

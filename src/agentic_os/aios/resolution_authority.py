@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from agentic_os.aios.access import AiosAccess
 from agentic_os.aios.catalog import read_identities, read_selected
 from agentic_os.aios.configuration import require_folder
-from agentic_os.aios.faults import FOLDER_MISSING
+from agentic_os.aios.faults import FOLDER_MISSING, SOURCE_CHANGED
 from agentic_os.aios.ledger import Charges, Ledger
 from agentic_os.aios.placement import Checkout, checkout_of, checkouts_at, read_mappings
-from agentic_os.aios.projects import ProjectIdentity, ProjectRecord
+from agentic_os.aios.projects import ProjectRecord
 from agentic_os.aios.reader import FolderReader
 from agentic_os.aios.resolution_values import RefusalReason
 from agentic_os.aios.routing import ConventionKind, ProjectRoute, observe_route
@@ -64,14 +64,18 @@ def verify_project(access: AiosAccess, project: str | None, cwd: Path | None) ->
             chosen = _chosen(access, checkouts, project, cwd)
             if chosen.path is None:
                 raise ResolutionRefusedError("project_identity_unverified")
-            record = _record(reader, charges, chosen.identity)
+            name = chosen.identity.id or chosen.identity.slug
+            record = read_selected(reader, charges, name)[1]
             skills = collect_skills(reader, charges)
             marker = read_marker(reader)
             reader.recheck()
     except AiosError as error:
         if error.code == FOLDER_MISSING:
             raise
-        raise ResolutionRefusedError("local_authority_unreadable") from error
+        changed = error.code == SOURCE_CHANGED
+        raise ResolutionRefusedError(
+            "project_catalog_changed" if changed else "local_authority_unreadable"
+        ) from error
     if not _same_remote(chosen.path, record.repo_url):
         raise ResolutionRefusedError("project_identity_unverified")
     return Authority(
@@ -95,13 +99,6 @@ def _chosen(
     if len(around) > 1:
         raise ResolutionRefusedError("ambiguous_directory")
     return around[0]
-
-
-def _record(reader: FolderReader, charges: Charges, identity: ProjectIdentity) -> ProjectRecord:
-    scope, record = read_selected(reader, charges, identity.id or identity.slug)
-    if scope.identity != identity:
-        raise ResolutionRefusedError("project_catalog_changed")
-    return record
 
 
 def read_route(

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from agentic_os.aios.json_text import Json, JsonObject, compact, pretty
+from agentic_os.aios.json_text import Json, JsonObject, pretty
 from agentic_os.aios.policy import MemoryPolicy
 from agentic_os.aios.routing import ProjectRoute
 from agentic_os.aios.skill_ranking import SkillMatch
@@ -195,11 +195,8 @@ class IntentResolution:
         return value
 
     def text(self) -> str:
-        """Return the JSON document: pretty; an answer without a project may be compact."""
-        readable = pretty(self.as_json())
-        if self.project is None and utf16_length(readable) > self.limit:
-            return compact(self.as_json())
-        return readable
+        """Return the JSON document, pretty; refusals fit into the smallest budget."""
+        return pretty(self.as_json())
 
     def measured(self) -> "IntentResolution":
         """Return the answer with ``used`` set to the length of its own document."""

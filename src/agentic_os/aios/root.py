@@ -50,9 +50,11 @@ def open_root(path: Path, files: FileLayer) -> tuple[Root, Folder]:
         raise fault(FOLDER_MISSING)
     real = files.real_path(path)
     folder = files.open_root(real)
-    stamp = files.stamp_folder(folder)
-    found = files.look_at(real)
-    if found is None or not found.same_object(stamp):
+    try:
+        stamp = files.stamp_folder(folder)
+        root = Root(configured=path, configured_stamp=configured, real=real, stamp=stamp)
+        root.recheck(files)
+    except BaseException:
         folder.close()
-        raise fault(SOURCE_CHANGED)
-    return Root(configured=path, configured_stamp=configured, real=real, stamp=stamp), folder
+        raise
+    return root, folder

@@ -92,11 +92,9 @@ class MarkdownCorpus:
         corpus = Corpus()
         candidates: list[_Candidate] = []
         for relative, stamp in sorted(self._files):
-            read = self._place.reader.read(
-                self._path(relative), limit_bytes=FILE_BYTES, charges=charges, expected=stamp
+            read = self._place.reader.read_seen(
+                self._path(relative), stamp, limit_bytes=FILE_BYTES, charges=charges
             )
-            if read is None:
-                raise fault(SOURCE_CHANGED)
             text = read.text
             lowered = text.lower()
             corpus.add(self._context.query, lowered)

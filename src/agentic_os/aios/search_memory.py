@@ -110,13 +110,10 @@ class MemoryScope:
         for stream in self._streams:
             if stream.stamp is None:
                 continue
-            read = self._context.reader.read(
-                stream.source,
-                limit_bytes=FILE_BYTES,
-                charges=charges.work,
-                expected=stream.stamp,
+            read = self._context.reader.read_seen(
+                stream.source, stream.stamp, limit_bytes=FILE_BYTES, charges=charges.work
             )
-            for line in read.text.split("\n") if read is not None else ():
+            for line in read.text.split("\n"):
                 if line.strip():
                     charges.both.charge_entries(1)
                     record = parse_object(line)

@@ -53,11 +53,11 @@ class SessionScope:
         """Replay the search over the index, reading each body that it needs."""
         if self._index is None:
             return
-        read = self._context.reader.read(
-            INDEX, limit_bytes=FILE_BYTES, charges=charges.work, expected=self._index
+        read = self._context.reader.read_seen(
+            INDEX, self._index, limit_bytes=FILE_BYTES, charges=charges.work
         )
         rows: list[JsonObject] = []
-        for line in read.text.split("\n") if read is not None else ():
+        for line in read.text.split("\n"):
             if line.strip():
                 charges.both.charge_entries(1)
                 row = parse_object(line)
@@ -100,12 +100,12 @@ class SessionScope:
 
     def _body(self, path: str, charges: PhaseCharges) -> str | None:
         stamp = self._measured(path, charges)
-        read = None
-        if stamp is not None:
-            read = self._context.reader.read(
-                path, limit_bytes=FILE_BYTES, charges=charges.work, expected=stamp
-            )
-        return None if read is None else without_front_matter(read.text)
+        if stamp is None:
+            return None
+        read = self._context.reader.read_seen(
+            path, stamp, limit_bytes=FILE_BYTES, charges=charges.work
+        )
+        return without_front_matter(read.text)
 
     def _add(self, row: JsonObject, snippet: Snippet | None) -> None:
         title = _text(row, "title") or "(untitled)"

@@ -243,6 +243,9 @@ def test_the_skill_document(full: AiosBuilder) -> None:
     assert document["budget"]["used"] == len(text)
     assert [len(match["triggers"]) for match in document["matches"]] == [2, 9]
     assert json.loads(skill_text(answer, 450))["budget"]["truncated"]
+    (full.root / "skills/leaky/SKILL.md").unlink()
+    clean = resolve_skill(full.access(), SHARED, intent="cut a release")
+    assert "trust" not in json.loads(skill_text(clean, 6000))
     long = resolve_skill(full.access(), SHARED, intent="z" * 500)
     assert json.loads(skill_text(long, 400))["intent"].endswith("[intent truncated]")
 
@@ -277,14 +280,13 @@ def test_a_lean_brief_of_an_empty_folder(aios: AiosBuilder) -> None:
 
 def test_a_lean_brief_fails_closed(aios: AiosBuilder) -> None:
     aios.write("context/identity.md", b"\xff")
-    for code, change in (
-        ("DOTAIOS_WORKING_CONTEXT_READ_FAILED", lambda: None),
-        ("DOTAIOS_FOLDER_MISSING", (aios.root / "aios.json").unlink),
-    ):
-        change()
-        with pytest.raises(AiosError) as caught:
-            read_lean(aios.access())
-        assert caught.value.code == code
+    with pytest.raises(AiosError) as caught:
+        read_lean(aios.access())
+    assert caught.value.code == "DOTAIOS_WORKING_CONTEXT_READ_FAILED"
+    (aios.root / "aios.json").unlink()
+    with pytest.raises(AiosError) as caught:
+        read_lean(aios.access())
+    assert caught.value.code == "DOTAIOS_FOLDER_MISSING"
 
 
 def mapped(state: Path, **checkouts: Path) -> Path:

@@ -58,7 +58,17 @@ def test_text_of(value: Json, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", "NaN", '{"a":Infinity}', "[" * 201 + "]" * 201, "[" * 100_000, "1" * 5000]
+    "text",
+    [
+        "",
+        "{",
+        "NaN",
+        '{"a":Infinity}',
+        "[" * 201 + "]" * 201,
+        '{"a":' * 201 + "1" + "}" * 201,
+        "[" * 100_000,
+        "1" * 5000,
+    ],
 )
 def test_what_is_not_json(text: str) -> None:
     with pytest.raises(ValueError, match=r"\S"):

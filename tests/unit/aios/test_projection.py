@@ -166,9 +166,9 @@ def test_selectors(full: AiosBuilder) -> None:
 
 
 def test_arguments(aios: AiosBuilder) -> None:
-    for options in ({"budget": -1}, {"sessions": -1}):
+    for budget, sessions in ((-1, 3), (10, -1)):
         with pytest.raises(AiosError) as caught:
-            context(aios, **options)
+            context(aios, budget=budget, sessions=sessions)
         assert caught.value.code == "DOTAIOS_ARGUMENT_INVALID"
 
 

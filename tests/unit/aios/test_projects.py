@@ -1,5 +1,5 @@
 import pytest
-from aios_builder import AiosBuilder, CountingLayer
+from aios_builder import AiosBuilder, CountingLayer, MeddlingLayer
 
 from agentic_os.aios.attribution import in_projection, in_search
 from agentic_os.aios.catalog import (
@@ -275,9 +275,26 @@ def test_a_named_folder_without_a_readme_is_unknown(aios: AiosBuilder) -> None:
         ("-oProxyCommand=x", False),
         ("https://ho st/o", False),
         ("https://[::1", False),
+        ("https://[x]/o/r", False),
+        ("https://host:port/o", False),
         ("", False),
         (None, False),
     ],
 )
 def test_remotes_that_may_be_named(remote: str | None, safe: bool) -> None:
     assert safe_remote(remote) == (remote if safe else None)
+
+
+def test_a_sibling_that_changes_while_it_is_read_is_no_sibling_to_pass_over(
+    full: AiosBuilder,
+) -> None:
+    change = (full.root / "projects/beta/README.md").unlink
+    layer = MeddlingLayer(("open_file", "README.md"), change, before=True, skip=1)
+    with FolderReader(full.root, files=layer) as reader:
+        code = code_of(resolve_identity, reader, charges(), "alpha")
+    assert code == "DOTAIOS_CONTEXT_SOURCE_CHANGED"
+
+
+def test_projects_without_a_readme_have_no_identity(full: AiosBuilder) -> None:
+    (full.root / "projects/bare").mkdir()
+    assert selected(full, "A1")[0].identity.slug == "alpha"

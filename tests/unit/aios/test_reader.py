@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from aios_builder import AiosBuilder, MeddlingLayer
 
-from agentic_os.aios.layer import FileLayer
+from agentic_os.aios.layer import FileLayer, Stamp
 from agentic_os.aios.ledger import Amount, Charges, Ledger
 from agentic_os.aios.reader import MAX_OPEN_FOLDERS, FolderReader, SourceRead
 from agentic_os.errors import AiosError
@@ -144,12 +144,17 @@ def test_names_that_no_file_can_have(reader: FolderReader, charges: Charges) -> 
     assert code_of(lambda: read(reader, "/".join(["a"] * 200), charges)) == "DOTAIOS_READ_FAILED"
 
 
+def _link(path: Path) -> None:
+    path.unlink()
+    path.symlink_to("/etc/hostname")
+
+
 CHANGES: dict[str, Callable[[Path], object]] = {
     "grown": lambda path: path.write_text("more than before"),
     "touched": lambda path: os.utime(path, ns=(1, 1)),
-    "replaced": lambda path: path.rename(path.with_suffix(".old")) and path.write_text("text"),
+    "replaced": lambda path: [path.rename(path.with_suffix(".old")), path.write_text("text")],
     "removed": lambda path: path.unlink(),
-    "linked": lambda path: path.unlink() or path.symlink_to("/etc/hostname"),
+    "linked": _link,
     "hard-linked": lambda path: os.link(path, path.with_suffix(".two")),
 }
 
@@ -193,10 +198,13 @@ def test_an_earlier_observation_must_still_hold(
     seen = reader.inspect("a.md")
     assert seen is not None
     path.write_text("other")
-    wanted = {"limit_bytes": 100, "charges": charges, "expected": seen}
-    assert code_of(lambda: reader.read("a.md", **wanted)) == CHANGED  # type: ignore[arg-type]
+
+    def again() -> SourceRead:
+        return reader.read_seen("a.md", seen, limit_bytes=100, charges=charges)
+
+    assert code_of(again) == CHANGED
     path.unlink()
-    assert code_of(lambda: reader.read("a.md", **wanted)) == CHANGED  # type: ignore[arg-type]
+    assert code_of(again) == CHANGED
     assert charges.ledgers[0].used.files == 0
 
 
@@ -238,7 +246,7 @@ def test_a_folder_that_changes_while_it_is_listed(aios: AiosBuilder, charges: Ch
         lambda root: (root / "notes").rename(root / "moved"),
         lambda root: (root / "gone").mkdir(),
         lambda root: root.rename(root.with_name("elsewhere")),
-        lambda root: root.rename(root.with_name("elsewhere")) and root.mkdir(),
+        lambda root: [root.rename(root.with_name("elsewhere")), root.mkdir()],
     ],
 )
 def test_what_is_held_is_observed_again(
@@ -308,8 +316,7 @@ def test_a_root_swapped_while_it_is_opened(aios: AiosBuilder, tmp_path: Path) ->
             (aios.root / "aios.json").write_text("{}")
             return real
 
-    with FolderReader(aios.root, files=Swapping()) as reader:
-        assert code_of(reader.recheck) == CHANGED
+    assert code_of(lambda: FolderReader(aios.root, files=Swapping())) == CHANGED
 
 
 def test_many_folders_need_few_handles(aios: AiosBuilder, reader: FolderReader) -> None:
@@ -359,3 +366,60 @@ def test_a_platform_without_handle_bound_opens(
     monkeypatch.setattr("agentic_os.files.reading._NOFOLLOW", 0)
     code = code_of(lambda: FolderReader(aios.root, files=FileLayer()))
     assert code == "DOTAIOS_BOUNDED_READ_UNAVAILABLE"
+
+
+def test_a_root_that_vanishes_or_is_replaced_while_it_is_opened(
+    aios: AiosBuilder, tmp_path: Path
+) -> None:
+    class Vanishing(FileLayer):
+        looks = 0
+
+        def look_at(self, path: Path) -> Stamp | None:
+            self.looks += 1
+            return None if self.looks == 2 else super().look_at(path)
+
+    assert code_of(lambda: FolderReader(aios.root, files=Vanishing())) == CHANGED
+    link = tmp_path / "link"
+    link.symlink_to(aios.root, target_is_directory=True)
+    with FolderReader(link, files=FileLayer()) as reader:
+        other = tmp_path / "other"
+        aios.root.rename(tmp_path / "moved")
+        other.mkdir()
+        aios.root.symlink_to(other, target_is_directory=True)
+        assert code_of(reader.recheck) == CHANGED
+
+
+def test_a_folder_that_is_replaced_between_two_opens(aios: AiosBuilder) -> None:
+    for number in range(MAX_OPEN_FOLDERS + 2):
+        aios.write(f"d{number}/a.md", "x")
+    with FolderReader(aios.root, files=FileLayer()) as reader:
+        for number in range(MAX_OPEN_FOLDERS + 2):
+            reader.inspect(f"d{number}/a.md")
+        (aios.root / "d0").rename(aios.root / "moved")
+        aios.write("d0/a.md", "x")
+        assert code_of(lambda: reader.inspect("d0/a.md")) == CHANGED
+
+
+def test_a_name_that_is_given_to_another_file_after_the_read(
+    aios: AiosBuilder, charges: Charges
+) -> None:
+    path = aios.write("a.md", "text")
+    other = aios.write("b.md", "text")
+    layer = MeddlingLayer(("stamp", "a.md"), lambda: other.rename(path), before=True, skip=1)
+    with FolderReader(aios.root, files=layer) as reader:
+        assert code_of(lambda: read(reader, "a.md", charges)) == CHANGED
+    assert layer.done
+
+
+def test_a_root_whose_way_leads_elsewhere(aios: AiosBuilder, tmp_path: Path) -> None:
+    aios.write("../b/folder/aios.json", "{}")
+    (tmp_path / "a").mkdir()
+    aios.root.rename(tmp_path / "a/folder")
+    current, link = tmp_path / "current", tmp_path / "link"
+    current.symlink_to(tmp_path / "a")
+    link.symlink_to(current / "folder")
+    with FolderReader(link, files=FileLayer()) as reader:
+        reader.recheck()
+        current.unlink()
+        current.symlink_to(tmp_path / "b")
+        assert code_of(reader.recheck) == CHANGED

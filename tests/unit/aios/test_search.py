@@ -1,17 +1,22 @@
 import json
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from aios_builder import NOW, SECRET, TODAY, AiosBuilder, MeddlingLayer, RaisingLayer, tree
 
 from agentic_os.aios import AiosAccess, SearchAnswer, SessionFilters, resolve_policy, search_aios
 from agentic_os.aios.ledger import Amount
+from agentic_os.aios.omissions import OMISSION_ENTRIES, bounded, forbidden
 from agentic_os.aios.search_context import FILE_BYTES, FOLDER_ENTRIES, SEARCH_LIMIT
 from agentic_os.aios.search_sessions import since_instant
 from agentic_os.aios.search_text import answer_lines, warning_lines
 from agentic_os.aios.search_values import MarkdownHit, MemoryHit, SearchHit, SessionHit
 from agentic_os.errors import AiosError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 SHARED_ORDER = [
     "sessions",
@@ -32,10 +37,10 @@ def search(
     project: str | None = None,
     limit: int = 20,
     filters: SessionFilters | None = None,
-    **access: object,
+    access: dict[str, object] | None = None,
 ) -> SearchAnswer:
     return search_aios(
-        aios.access(**access),
+        aios.access(**(access or {})),
         resolve_policy(project=project),
         query=query,
         scope=scope,
@@ -52,9 +57,9 @@ def sources(answer: SearchAnswer, scope: str) -> list[str]:
     return [hit.source for hit in hits(answer, scope)]
 
 
-def failure(aios: AiosBuilder, query: str = "rollout", **options: object) -> str:
+def failure(aios: AiosBuilder, query: str = "rollout", **options: Any) -> str:
     with pytest.raises(AiosError) as caught:
-        search(aios, query, **options)  # type: ignore[arg-type]  # passed through by name
+        search(aios, query, **options)
     assert "/" not in caught.value.message
     return caught.value.code
 
@@ -147,7 +152,7 @@ def test_selectors(full: AiosBuilder) -> None:
         {"filters": SessionFilters(since="soon")},
     ],
 )
-def test_arguments(aios: AiosBuilder, options: dict[str, object]) -> None:
+def test_arguments(aios: AiosBuilder, options: dict[str, Any]) -> None:
     assert failure(aios, **{"query": "x", **options}) == "DOTAIOS_ARGUMENT_INVALID"
 
 
@@ -190,14 +195,14 @@ def test_an_external_vault_needs_a_grant_for_that_path(aios: AiosBuilder, tmp_pa
     assert failure(aios, scope="vault") == "DOTAIOS_EVIDENCE_ROOT_UNAUTHORIZED"
     assert failure(aios) == "DOTAIOS_EVIDENCE_ROOT_UNAUTHORIZED"
     assert search(aios, "gate", "memory").complete
-    other = {"vault_granted": lambda place: place == tmp_path}
-    assert failure(aios, scope="vault", **other) == "DOTAIOS_EVIDENCE_ROOT_UNAUTHORIZED"
-    granted = {"vault_granted": lambda place: place == outside}
-    assert sources(search(aios, "gate", "vault", **granted), "vault") == ["vault/wiki/a.md"]
+    other: dict[str, object] = {"vault_granted": lambda place: place == tmp_path}
+    assert failure(aios, scope="vault", access=other) == "DOTAIOS_EVIDENCE_ROOT_UNAUTHORIZED"
+    granted: dict[str, object] = {"vault_granted": lambda place: place == outside}
+    assert sources(search(aios, "gate", "vault", access=granted), "vault") == ["vault/wiki/a.md"]
     outside.rename(tmp_path / "moved")
-    assert search(aios, "gate", "vault", **granted).total == 0
+    assert search(aios, "gate", "vault", access=granted).total == 0
     outside.symlink_to(tmp_path / "moved")
-    assert failure(aios, scope="vault", **granted) == "DOTAIOS_EVIDENCE_PATH_UNSAFE"
+    assert failure(aios, scope="vault", access=granted) == "DOTAIOS_EVIDENCE_PATH_UNSAFE"
 
 
 def test_a_vault_below_home_and_one_beside_the_folder(aios: AiosBuilder, tmp_path: Path) -> None:
@@ -207,9 +212,10 @@ def test_a_vault_below_home_and_one_beside_the_folder(aios: AiosBuilder, tmp_pat
         asked.append(place)
         return True
 
+    access: dict[str, object] = {"vault_granted": grants, "home": tmp_path / "home"}
     for stated in ("~/notes", "../beside"):
         aios.write("aios.json", json.dumps({"vault_path": stated}))
-        assert search(aios, "x", "vault", vault_granted=grants, home=tmp_path / "home").complete
+        assert search(aios, "x", "vault", access=access).complete
     assert asked == [tmp_path / "home/notes", tmp_path / "beside"]
 
 
@@ -221,7 +227,8 @@ def test_an_external_vault_that_changes_fails_the_request(
     (outside / "a.md").write_text("the gate")
     aios.write("aios.json", json.dumps({"vault_path": str(outside)}))
     layer = MeddlingLayer(("read", "a.md"), lambda: (outside / "new.md").write_text("x"))
-    code = failure(aios, scope="vault", vault_granted=lambda _: True, files=layer)
+    access: dict[str, object] = {"vault_granted": lambda _: True, "files": layer}
+    code = failure(aios, scope="vault", access=access)
     assert code == "DOTAIOS_EVIDENCE_CHANGED"
 
 
@@ -268,7 +275,7 @@ def test_invalid_utf8_in_content_or_name_refuses(aios: AiosBuilder) -> None:
 
 
 def test_changes_during_a_search_fail_it(full: AiosBuilder) -> None:
-    changes = {
+    changes: dict[str, Callable[[], object]] = {
         "edit": lambda: full.write("vault/wiki/rollout.md", "other"),
         "add": lambda: full.write("vault/wiki/new.md", "x"),
         "remove": (full.root / "vault/wiki/rollout.md").unlink,
@@ -278,14 +285,14 @@ def test_changes_during_a_search_fail_it(full: AiosBuilder) -> None:
     }
     for change in changes.values():
         layer = MeddlingLayer(("read", "style.md"), change)
-        assert failure(full, files=layer) == "DOTAIOS_EVIDENCE_CHANGED"
+        assert failure(full, access={"files": layer}) == "DOTAIOS_EVIDENCE_CHANGED"
         assert layer.done
         full.complete()
 
 
 def test_a_file_that_vanishes_between_walk_and_read(full: AiosBuilder) -> None:
     layer = MeddlingLayer(("stamp", "rollout.md"), (full.root / "vault/wiki/rollout.md").unlink)
-    assert failure(full, files=layer) == "DOTAIOS_EVIDENCE_CHANGED"
+    assert failure(full, access={"files": layer}) == "DOTAIOS_EVIDENCE_CHANGED"
 
 
 def test_a_large_file_leaves_its_scope_out(full: AiosBuilder) -> None:
@@ -585,6 +592,8 @@ def test_the_lines_for_a_person(full: AiosBuilder) -> None:
     assert "    > Follow: ds1." in text
     assert '  [?] ? (build): {"note":">>release policy<<","domain":"build"}' in text
     assert "    match: note = >>release policy<<" in text
+    lines = list(answer_lines(search(full, "rollout", "memory")))
+    assert "  [2026-11-30] plan (alpha): Planned the >>rollout<<" in lines
     assert text.endswith("results.")
 
 
@@ -600,3 +609,27 @@ def test_a_single_line_passage(aios: AiosBuilder) -> None:
     aios.write("vault/a.md", "---\ndescription: the gate " + "x" * 200 + "\n---\n")
     text = "\n".join(answer_lines(search(aios, "gate", "vault")))
     assert "    L1: description: the >>gate<< xxx" in text
+
+
+def test_a_file_that_vanishes_while_its_folder_is_walked(full: AiosBuilder) -> None:
+    path = full.root / "vault/wiki/rollout.md"
+    layer = MeddlingLayer(("stamp", "rollout.md"), path.unlink, before=True)
+    assert failure(full, access={"files": layer}) == "DOTAIOS_EVIDENCE_CHANGED"
+
+
+def test_at_most_five_passages(aios: AiosBuilder) -> None:
+    aios.write("vault/a.md", "\n\n\n".join(f"gate {number}" for number in range(9)))
+    (hit,) = hits(search(aios, "gate", "vault"), "vault")
+    assert isinstance(hit, MarkdownHit)
+    assert len(hit.matches) == 5
+
+
+def test_omissions_are_bounded() -> None:
+    many = [forbidden(f"scope-{number}") for number in range(40)]
+    kept = bounded(many)
+    assert len(kept) == OMISSION_ENTRIES + 1
+    last = kept[-1].as_json()
+    assert (last["scope"], last["reason"]) == ("all", "omissions_truncated")
+    assert last["observed"] == {"files": 0, "bytes": 0, "entries": 8}
+    assert kept[-1].recovery_code == "narrow_scope"
+    assert bounded(many[:OMISSION_ENTRIES]) == tuple(many[:OMISSION_ENTRIES])

@@ -1,4 +1,5 @@
 from pathlib import Path
+from typing import Any
 
 import pytest
 from aios_builder import SECRET, AiosBuilder, RaisingLayer
@@ -110,10 +111,11 @@ def test_a_skill_without_front_matter() -> None:
     assert caught.value.code == "DOTAIOS_FRONTMATTER_INVALID"
 
 
-def resolve(aios: AiosBuilder, intent: str = "cut a release", **options: object) -> SkillAnswer:
-    project = options.pop("project", None)
-    assert project is None or isinstance(project, str)
-    return resolve_skill(aios.access(), resolve_policy(project=project), intent=intent, **options)  # type: ignore[arg-type]  # by name
+def resolve(
+    aios: AiosBuilder, intent: str = "cut a release", project: str | None = None, limit: int = 1
+) -> SkillAnswer:
+    policy = resolve_policy(project=project)
+    return resolve_skill(aios.access(), policy, intent=intent, limit=limit)
 
 
 def test_resolving_a_skill_of_the_folder(full: AiosBuilder) -> None:
@@ -137,7 +139,7 @@ def test_resolving_a_skill_of_the_folder(full: AiosBuilder) -> None:
 
 
 def test_what_fails(full: AiosBuilder) -> None:
-    def code(**options: object) -> str:
+    def code(**options: Any) -> str:
         with pytest.raises(AiosError) as caught:
             resolve(full, **options)
         return caught.value.code

@@ -41,6 +41,7 @@ def test_terms_on_different_lines_show_the_first_of_each() -> None:
 
 
 def test_repeated_passages_are_shown_once() -> None:
+    assert snippets("gate\ngate", "gate") == [(1, 2, "gate / gate", "phrase", "body")]
     found = snippets("gate", "gate")
     assert found == [(1, 1, "gate", "phrase", "body")]
     assert len(snippets("---\ndescription: gate\n---\n", "gate")) == 2
