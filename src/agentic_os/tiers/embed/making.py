@@ -9,7 +9,8 @@ Three ways, the first that fits:
 Graphs are quantised to eight-bit integers: dynamic, per channel, weights in seven bits. Per
 channel keeps the vectors near the exact ones (measured on code: mean cosine 0.992, where one
 scale a matrix gives 0.939); seven bits, because processors without VNNI add pairs of products in
-sixteen bits and saturate on eight.
+sixteen bits and saturate on eight. Activations are scaled by batch, so one text's vector differs
+a little with what stands beside it (cosine 0.97 and more); the search allows for it.
 A quantised model is published only after it was run: the exact graph must give a text the same
 vector alone and padded, and the quantised one must stay close to it.
 """
