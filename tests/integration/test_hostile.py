@@ -107,7 +107,8 @@ def test_doctor_names_what_is_wrong(case: Case, examined: Finished, ids: dict[st
     }
     unread = {check["message"].split(":")[0] for check in own if check["id"] == "evidence.unread"}
 
-    assert codes == (case.project | case.evidence | case.notes if case.member else set())
+    expected = case.project | case.evidence | case.notes | case.graph
+    assert codes == (expected if case.member else set())
     assert unread == (case.evidence if case.member else set())
 
 
@@ -118,6 +119,20 @@ def test_the_rest_of_the_project_is_found(
     hits = {hit["project"] for hit in searched.data["hits"] if hit["path"].endswith("kept.md")}
 
     assert (ids.get(case.name) in hits) == (case.member and case.found)
+
+
+def test_the_graph_names_what_it_could_not_read(bench: Bench, ids: dict[str, str]) -> None:
+    finished = bench.run("graph", "stats", "--json")
+
+    omitted = {(item["scope"], item["code"]) for item in finished.document["omissions"]}
+    nodes = {item["project"]: item["nodes"] for item in finished.data["projects"]}
+    assert finished.code == 2
+    assert finished.peak_bytes < MEMORY_LIMIT_BYTES
+    for case in CASES:
+        for code in case.graph:
+            assert (ids[case.name], code) in omitted
+    assert nodes[ids["graph-large"]] >= 30_000
+    assert OUTSIDE_SECRET not in finished.text
 
 
 def test_healthy_projects_are_untouched(scanned: Finished, ids: dict[str, str]) -> None:
@@ -163,6 +178,9 @@ COMMANDS = [
     (f"search {LIGHT} --projects-only --explain --limit 500", 2, "healthy-first"),
     ("search harbour --project healthy-first", 0, "healthy-first"),
     (f"search {LIGHT} --limit 1000 --json", 2, "healthy-first"),
+    ("graph stats", 2, "graph-large"),
+    ("graph find function", 2, ""),
+    ("graph links", 2, ""),
     ("doctor", 3, "evidence.unread"),
     ("doctor --json", 3, "evidence.unread"),
     ("doctor --project healthy-first", 0, "ok   store.health"),

@@ -61,10 +61,11 @@ class Case:
         root: codes that ``scan`` gives the root about this folder.
         evidence: codes of files that could not be read; an answer that needs them is incomplete.
         notes: codes of files that were read leniently.
+        graph: codes of a code graph that could not be read; only questions to it need it.
         member: whether the folder is a project of the fleet at all.
         found: whether the good fact is found.
 
-    ``doctor`` names the codes of project, evidence and notes, and no others.
+    ``doctor`` names the codes of project, evidence, notes and graph, and no others.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Case:
     root: frozenset[str] = frozenset()
     evidence: frozenset[str] = frozenset()
     notes: frozenset[str] = frozenset()
+    graph: frozenset[str] = frozenset()
     member: bool = True
     found: bool = True
 
@@ -126,7 +128,10 @@ def huge_config() -> bytes:
 
 
 def huge_graph() -> bytes:
-    nodes = [{"id": f"n{n}", "label": f"function number {n} of many"} for n in range(30_000)]
+    nodes = [
+        {"id": f"n{n}", "label": f"function number {n}", "source_file": "one.py"}
+        for n in range(30_000)
+    ]
     links = [{"source": f"n{n}", "target": f"n{n + 1}", "relation": "calls"} for n in range(29_999)]
     return json.dumps({"nodes": nodes, "links": links}).encode()
 
@@ -574,12 +579,25 @@ SURFACES = (
             ".agents/vault/note.md": "text\n",
         },
     ),
-    Case(name="graph-deep", why="RB 4", files=_graph("graphify-out/graph.json", deep_graph)),
+    Case(
+        name="graph-deep",
+        why="RB 4",
+        files=_graph("graphify-out/graph.json", deep_graph),
+        graph=frozenset({"GRAPH_NESTED"}),
+    ),
     Case(name="graph-large", why="RB 4", files=_graph("graphify-out/graph.json", huge_graph)),
     Case(
-        name="graph-not-json", why="PC 10", files=_graph("graphify-out/graph.json", "{nodes: oops")
+        name="graph-not-json",
+        why="PC 10",
+        files=_graph("graphify-out/graph.json", "{nodes: oops"),
+        graph=frozenset({"GRAPH_NOT_JSON"}),
     ),
-    Case(name="graph-list", why="PC 10, RB 6.38", files=_graph("graphify-out/graph.json", "[]")),
+    Case(
+        name="graph-list",
+        why="PC 10, RB 6.38",
+        files=_graph("graphify-out/graph.json", "[]"),
+        graph=frozenset({"GRAPH_NOT_OBJECT"}),
+    ),
     Case(
         name="graph-lfs",
         why="PC 10",
@@ -587,6 +605,7 @@ SURFACES = (
             "graphify-out/graph.json",
             "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 12345\n",
         ),
+        graph=frozenset({"GRAPH_LFS_POINTER"}),
     ),
 )
 

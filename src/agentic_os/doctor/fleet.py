@@ -8,6 +8,7 @@ the fleet, as ok.
 import sqlite3
 from collections.abc import Iterator
 
+from agentic_os.aggregate.graph_tables import STATUS_STALE
 from agentic_os.aggregate.store import SQLITE_MINIMUM
 from agentic_os.aggregate.union import missing_facts
 from agentic_os.aggregate.workspace import Workspace
@@ -63,7 +64,7 @@ def _checks(workspace: Workspace, scope: frozenset[str] | None) -> Iterator[Chec
             continue
         yield from _descriptor(project)
         yield from _record(project)
-        yield from _graph(project)
+        yield from _graph(workspace, project)
         yield from _stored(workspace, project)
         for item in missing.get(project.id, ()):
             yield _about(
@@ -140,17 +141,29 @@ def _record(project: Project) -> Iterator[Check]:
             yield _noted(project, item)
 
 
-def _graph(project: Project) -> Iterator[Check]:
+def _graph(workspace: Workspace, project: Project) -> Iterator[Check]:
     graph = project.surfaces.graph
-    if graph is not None and graph.state == "missing":
+    if graph is None or graph.state == "refused":
+        return  # what is refused is named with the surfaces
+    if graph.state == "missing":
         # A fresh clone has no graph: it is built locally and not committed.
         yield _about(
             project,
-            "surface.missing",
+            "graph",
             "ok",
             f"the code graph at {one_line(graph.path)} is not built yet",
             "Build it with the project's own graph tool.",
             graph.path,
+        )
+    for path, status, code, message in workspace.store.connection.execute(_GRAPH, (project.id,)):
+        kept = "; its last good state is used" if status == STATUS_STALE else ""
+        yield _about(
+            project,
+            "graph",
+            "fail",
+            f"{code}: {message}{kept}",
+            "Build it anew with the project's own graph tool.",
+            path,
         )
 
 
@@ -224,6 +237,9 @@ def _instructions(project: Project) -> Iterator[Check]:
         )
 
 
+_GRAPH = """
+SELECT graph_path, status, code, message FROM graph_repo WHERE project = ? AND code <> ''
+"""
 _PROBLEMS = """
 SELECT path, code, message, hint, line, unread FROM problem
 WHERE project = (SELECT pk FROM project WHERE id = ?) ORDER BY path, line

@@ -7,6 +7,7 @@ CHECKS: dict[str, str] = {
     "fleet.names": "No two projects share a name or an id.",
     "contract": "The descriptor can be read, keeps the contract and agrees with its record.",
     "surface.missing": "The surfaces a descriptor declares exist and may be opened.",
+    "graph": "Code graphs can be read.",
     "evidence.unread": "Every file that counts could be read.",
     "text.form": "Files are UTF-8 with plain front matter, inventories of the known form.",
     "memory.index": "MEMORY.md lists the facts that exist, and all of them.",
