@@ -5,9 +5,11 @@ Rules:
 - a snippet is cut from bytes read now, redacted now; never from the store;
 - a file whose hash is the indexed one is quoted at its indexed lines;
 - in a changed file the passage is looked for again: under its name, then anywhere;
-- what is gone, or cannot be read, is dropped and counted, never shown.
+- what is gone, or cannot be read, is dropped and counted, never shown; only a code graph may
+  speak of a source that is not there, and then the hit says that it is not confirmed.
 """
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,18 +19,31 @@ from agentic_os.aggregate.sweep import LIMIT_BYTES
 from agentic_os.errors import FilesError
 from agentic_os.files.reading import Folder
 from agentic_os.results import Hit
+from agentic_os.text.decoding import decode
 from agentic_os.text.fencing import one_line, visible
 from agentic_os.text.front_matter import split_front_matter
 from agentic_os.text.redaction import Redactor
 from agentic_os.tiers.interface import Candidate
 from agentic_os.tiers.passage import LineMatcher, Passage
 
+SOURCE_LIMIT_BYTES = 1_048_576
+"""A source file larger than this is not quoted."""
 ROLE_OF_KIND: dict[str, Role] = {
     "memory": Role.FACT,
     "index": Role.INDEX,
     "vault": Role.NOTE,
     "capability": Role.CAPABILITIES,
 }
+
+
+def bare_name(label: str) -> str:
+    """A node's label without its decoration: ``.load()`` is ``load``."""
+    return label.removeprefix(".").partition("(")[0]
+
+
+def is_file_name(label: str, path: str) -> bool:
+    """Whether a node stands for its whole file."""
+    return label == path or path.endswith(f"/{label}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,8 +65,11 @@ class Dropped:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _File:
+    """A file as it is now: passages of memory, vault and inventory, or lines of a source."""
+
     sha256: str
-    documents: tuple[Document, ...]
+    documents: tuple[Document, ...] = ()
+    lines: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -68,15 +86,20 @@ class Confirmer:
         """Read the candidate's file and quote it, or say why it is dropped."""
         file = self._file(candidate)
         if file is None:
-            return Dropped(code="HIT_UNREADABLE", candidate=candidate)
-        found = self._quote(candidate, file)
+            stated = self._stated(candidate)
+            return stated or Dropped(code="HIT_UNREADABLE", candidate=candidate)
+        found = (
+            self._definition(candidate, file)
+            if candidate.kind == "graph"
+            else self._quote(candidate, file)
+        )
         if found is None:
             return Dropped(code="HIT_CHANGED", candidate=candidate)
-        document, passage = found
+        name, passage = found
         source = self.sources[candidate.project]
         return Hit(
             project=candidate.project,
-            name=one_line(document.name),
+            name=one_line(name),
             kind=candidate.kind,
             tier=candidate.tier,
             path=one_line(candidate.path),
@@ -92,6 +115,30 @@ class Confirmer:
             commit=source.commit,
         )
 
+    def _stated(self, candidate: Candidate) -> Hit | None:
+        """A name of the code graph whose source is not there: the graph's word, not confirmed."""
+        source = self.sources.get(candidate.project)
+        if candidate.stated_in is None or source is None:
+            return None
+        path, sha256 = candidate.stated_in
+        return Hit(
+            project=candidate.project,
+            name=one_line(candidate.name),
+            kind=candidate.kind,
+            tier=candidate.tier,
+            path=one_line(path),
+            lines=(1, 1),
+            snippet=one_line(self.redactor.redact(candidate.name).text),
+            score=round(candidate.score, 4),
+            sha256=sha256,
+            confirmed=False,
+            indexed_at=candidate.indexed_at,
+            stale=True,
+            symbol=candidate.symbol,
+            branch=source.branch,
+            commit=source.commit,
+        )
+
     def _file(self, candidate: Candidate) -> _File | None:
         key = (candidate.project, candidate.path)
         if key not in self._files:
@@ -99,19 +146,37 @@ class Confirmer:
         return self._files[key]
 
     def _read(self, candidate: Candidate) -> _File | None:
-        role = ROLE_OF_KIND[candidate.kind]
+        role = ROLE_OF_KIND.get(candidate.kind)
         source = self.sources.get(candidate.project)
         if source is None:
             return None
         try:
             with Folder.open(source.folder) as folder:
-                read = folder.read(candidate.path, limit_bytes=LIMIT_BYTES[role])
+                limit = SOURCE_LIMIT_BYTES if role is None else LIMIT_BYTES[role]
+                read = folder.read(candidate.path, limit_bytes=limit)
         except FilesError:
             return None
+        if role is None:
+            text = self.redactor.redact(decode(read.data).text).text
+            return _File(sha256=read.sha256, lines=tuple(text.split("\n")))
         parsed = parse_file(role, candidate.path, read.data, self.redactor)
         return _File(sha256=read.sha256, documents=parsed.documents)
 
-    def _quote(self, candidate: Candidate, file: _File) -> tuple[Document, Passage] | None:
+    def _definition(self, candidate: Candidate, file: _File) -> tuple[str, Passage] | None:
+        """The line that names a node of the code graph, at its place or the nearest to it."""
+        word = bare_name(candidate.name)
+        holds = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)")
+        places = [
+            number for number, line in enumerate(file.lines, 1) if word and holds.search(line)
+        ]
+        if candidate.start <= len(file.lines) and is_file_name(candidate.name, candidate.path):
+            places = [candidate.start]
+        if not places:
+            return None
+        at = min(places, key=lambda number: (abs(number - candidate.start), number)) - 1
+        return candidate.name, self.matcher.quote(file.lines, at, at, first_line=1)
+
+    def _quote(self, candidate: Candidate, file: _File) -> tuple[str, Passage] | None:
         unchanged = file.sha256 == candidate.sha256
         ranked = sorted(
             file.documents,
@@ -124,7 +189,7 @@ class Confirmer:
         for document in ranked[:1] if unchanged else ranked:
             passage = self._passage(document)
             if passage is not None:
-                return document, passage
+                return document.name, passage
         return None
 
     def _passage(self, document: Document) -> Passage | None:

@@ -38,7 +38,11 @@ class Query:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A passage that may answer: whole lines ``start..end`` of a file as it was indexed."""
+    """A passage that may answer: whole lines ``start..end`` of a file as it was indexed.
+
+    ``stated_in`` is another file that says so, with its hash: a code graph speaks of sources
+    that may not be there.
+    """
 
     project: str
     kind: Kind
@@ -51,6 +55,7 @@ class Candidate:
     sha256: str
     indexed_at: str
     symbol: str | None = None
+    stated_in: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from agentic_os.results import (
     Answer,
     Coverage,
     Hit,
+    Kind,
     Omission,
     ProjectFailure,
     ProjectRank,
@@ -20,16 +21,24 @@ from agentic_os.results import (
 )
 from agentic_os.text.fencing import one_line
 from agentic_os.tiers.confirm import Confirmer, Dropped, Source
-from agentic_os.tiers.interface import MAX_LIMIT_HITS, MAX_QUERY_CHARS, Found, Query
+from agentic_os.tiers.fusion import RRF_K, fuse
+from agentic_os.tiers.interface import MAX_LIMIT_HITS, MAX_QUERY_CHARS, Candidate, Found, Query
 from agentic_os.tiers.lexical import Lexical
 from agentic_os.tiers.passage import LineMatcher
 
 _NO_INDEX = "there is no semantic index; the words themselves are searched"
-_SURFACE_KINDS = {"memory": ("memory", "index"), "vault": ("vault",), "capability": ("capability",)}
-_SURFACE_TIERS: dict[str, int | None] = {"memory": 0, "vault": 1, "capability": None}
+_SURFACE_KINDS: dict[str, tuple[Kind, ...]] = {
+    "memory": ("memory", "index"),
+    "vault": ("vault",),
+    "graph": ("graph",),
+    "capability": ("capability",),
+}
+_SURFACE_TIERS: dict[str, int | None] = {"memory": 0, "vault": 1, "graph": 2, "capability": None}
+_HAS_GRAPH = "SELECT 1 FROM graph_repo WHERE nodes > 0 LIMIT 1"
 _SCOPE_COVERAGE = """
 SELECT project.id, document.kind, count(*) FROM document
 JOIN project ON project.pk = document.project GROUP BY document.project, document.kind
+UNION ALL SELECT project, 'graph', nodes FROM graph_repo WHERE nodes > 0
 """
 
 
@@ -53,11 +62,12 @@ def search(
         for project in workspace.fleet.projects
         if query.projects is None or project.id in query.projects
     ]
-    found = Lexical(workspace.store).find(query)
-    hits, dropped = ([], []) if projects_only else _confirmed(workspace, query, found)
+    answers, timed_out = _ask(workspace, query)
+    merged = fuse([answer.candidates for answer in answers])
+    hits, dropped = ([], []) if projects_only else _confirmed(workspace, query, merged)
     unread = workspace.unread({project.id for project in scope})
     documents = _documents(workspace, {project.id for project in scope})
-    omissions = [*unread.omissions, *_dropped_omissions(dropped)]
+    omissions = [*unread.omissions, *timed_out, *_dropped_omissions(dropped)]
     if query.mode == "hybrid":
         omissions.append(Omission(code="SEMANTIC_UNAVAILABLE", scope="semantic", reason=_NO_INDEX))
     coverage = Coverage(
@@ -71,16 +81,16 @@ def search(
         },
         unindexed=len(unread.omissions),
         stale=workspace.stale,
-        relaxed=found.relaxed,
+        relaxed=any(answer.relaxed for answer in answers),
     )
     names = {project.id: project.name for project in scope}
     data = SearchData(
         query=one_line(query.text),
-        total=found.total - len(dropped),
+        total=sum(answer.total for answer in answers) - len(dropped),
         hits=tuple(hits),
         coverage=coverage,
-        projects=_ranked(found, names)[: query.limit] if projects_only else (),
-        explain=_traces(scope, documents, found) if explain else (),
+        projects=_ranked(answers, names)[: query.limit] if projects_only else (),
+        explain=_traces(scope, documents, answers) if explain else (),
     )
     return Answer(
         data=data,
@@ -103,7 +113,32 @@ def _check(query: Query) -> None:
         raise UsageError(f"the limit must be between 1 and {MAX_LIMIT_HITS}")
 
 
-def _confirmed(workspace: Workspace, query: Query, found: Found) -> tuple[list[Hit], list[Dropped]]:
+def _ask(workspace: Workspace, query: Query) -> tuple[list[Found], tuple[Omission, ...]]:
+    """Ask every surface that may answer: the graph before full text."""
+    answers: list[Found] = []
+    omissions: tuple[Omission, ...] = ()
+    if _wants_graph(workspace, query):
+        # Not loaded where no project has a graph.
+        from agentic_os.tiers.graph_hits import GraphSurface
+
+        asked = GraphSurface(workspace.store).find(query)
+        answers.append(asked.found)
+        omissions = asked.omissions
+    if query.kinds != frozenset({"graph"}):
+        # Memory goes first on equal ranks (MEMORY.md first), although the graph was asked first.
+        answers.insert(0, Lexical(workspace.store).find(query))
+    return answers, omissions
+
+
+def _wants_graph(workspace: Workspace, query: Query) -> bool:
+    if query.kinds and "graph" not in query.kinds:
+        return False
+    return workspace.store.connection.execute(_HAS_GRAPH).fetchone() is not None
+
+
+def _confirmed(
+    workspace: Workspace, query: Query, candidates: list[Candidate]
+) -> tuple[list[Hit], list[Dropped]]:
     hits: list[Hit] = []
     dropped: list[Dropped] = []
     sources = {
@@ -117,7 +152,7 @@ def _confirmed(workspace: Workspace, query: Query, found: Found) -> tuple[list[H
             sources=sources,
             stale=workspace.stale,
         )
-        for candidate in found.candidates:
+        for candidate in candidates:
             if len(hits) >= query.limit:
                 break
             answer = confirmer.confirm(candidate)
@@ -171,39 +206,53 @@ def _failures(scope: list[Project], unread: frozenset[str]) -> tuple[ProjectFail
     return tuple(failures)
 
 
-def _ranked(found: Found, names: dict[str, str]) -> tuple[ProjectRank, ...]:
+def _ranked(answers: list[Found], names: dict[str, str]) -> tuple[ProjectRank, ...]:
+    """Projects by the fused rank of their best passage, then by how many they have."""
+    scores: dict[str, float] = {}
+    hits: dict[str, int] = {}
+    for answer in answers:
+        order = sorted(
+            answer.by_project, key=lambda project: (-answer.by_project[project].best, project)
+        )
+        for rank, project in enumerate(order, 1):
+            scores[project] = scores.get(project, 0.0) + 1 / (RRF_K + rank)
+            hits[project] = hits.get(project, 0) + answer.by_project[project].hits
     ranked = sorted(
-        found.by_project.items(), key=lambda item: (-item[1].best, -item[1].hits, item[0])
+        scores.keys() & names.keys(),
+        key=lambda project: (-scores[project], -hits[project], project),
     )
     return tuple(
         ProjectRank(
             project=project,
             name=one_line(names[project]),
-            hits=score.hits,
-            score=round(score.best, 4),
+            hits=hits[project],
+            score=round(scores[project], 4),
         )
-        for project, score in ranked
-        if project in names
+        for project in ranked
     )
 
 
 def _traces(
-    scope: list[Project], documents: dict[str, dict[str, int]], found: Found
+    scope: list[Project], documents: dict[str, dict[str, int]], answers: list[Found]
 ) -> tuple[SurfaceTrace, ...]:
     traces = []
     for project in scope:
-        own = documents[project.id]
-        score = found.by_project.get(project.id)
         for surface, kinds in _SURFACE_KINDS.items():
-            missing = _missing(project, surface) if not any(kind in own for kind in kinds) else None
+            own = any(kind in documents[project.id] for kind in kinds)
+            asked = [
+                answer for answer in answers if (answer.surface == "graph") == (surface == "graph")
+            ]
+            scores = [
+                answer.by_project[project.id] for answer in asked if project.id in answer.by_project
+            ]
             traces.append(
                 SurfaceTrace(
                     project=project.id,
                     surface=surface,
                     tier=_SURFACE_TIERS[surface],
-                    hits=0 if missing or score is None else score.kinds(kinds),
-                    milliseconds=round(found.milliseconds, 3),
-                    missing=missing,
+                    hits=sum(score.kinds(kinds) for score in scores),
+                    milliseconds=round(sum(answer.milliseconds for answer in asked), 3),
+                    missing=None if own else _missing(project, surface),
                 )
             )
     return tuple(traces)
@@ -214,7 +263,10 @@ def _missing(project: Project, surface: str) -> str:
         return "no inventory"
     if not project.retrieval:
         return "opted out of retrieval"
-    declared = project.surfaces.memory if surface == "memory" else project.surfaces.vault
+    surfaces = project.surfaces
+    declared = {"memory": surfaces.memory, "vault": surfaces.vault, "graph": surfaces.graph}[
+        surface
+    ]
     if declared is None:
         return "its stack has none"
     return "empty" if declared.state == "present" else declared.state
