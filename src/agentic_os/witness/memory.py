@@ -40,12 +40,14 @@ class WitnessedState:
     """What is remembered of one witness.
 
     Args:
+        origin: the ledger that all of this is about.
         acknowledged: the newest point that it signed for.
         cosigned_at: the newest time that it stated (POSIX seconds).
         bound_to: identity and checkpoint key that the origin is bound to there.
         conflict: the code of an integrity conflict; latched until a person clears it.
     """
 
+    origin: str = ""
     acknowledged: Point | None = None
     cosigned_at: int = 0
     bound_to: str = ""

@@ -29,6 +29,7 @@ from agentic_os.witness.standing import (
     CONFLICT_CODES,
     WitnessConflictError,
     judge_cosignature,
+    judge_memory,
     judge_newest,
     judge_receipt,
     judge_size,
@@ -159,6 +160,7 @@ class WitnessRounds:
         memory = WitnessMemory(self.folder, witness.key)
         try:
             state = memory.state()
+            judge_memory(state, ledger=ledger)
             if state.conflict:
                 return _failed(witness.name, state.conflict, "latched; clear it after repair")
             with self.connect(witness.url or "") as client:
@@ -182,14 +184,15 @@ class WitnessRounds:
 
     def _standing(self, witness: PolicyWitness, ledger: WitnessedLedger) -> Standing:
         try:
-            memory = WitnessMemory(self.folder, witness.key)
+            state = WitnessMemory(self.folder, witness.key).state()
+            judge_memory(state, ledger=ledger)
             with self.connect(witness.url or "") as client:
                 newest = client.newest(hashlib.sha256(ledger.origin.encode()).hexdigest())
             code = judge_newest(
                 newest,
                 ledger=ledger,
                 key=witness.key,
-                state=memory.state(),
+                state=state,
                 now=int(self.clock()),
             )
         except AgenticOSError as error:
@@ -310,7 +313,13 @@ class _Asking:
         )
         point = point_at(self.ledger, self.head.checkpoint.size, proved=True)
         self.memory.keep_state(
-            replace(self.state, acknowledged=point, cosigned_at=time, bound_to=bound_to)
+            replace(
+                self.state,
+                origin=self.ledger.origin,
+                acknowledged=point,
+                cosigned_at=time,
+                bound_to=bound_to,
+            )
         )
         return WitnessOutcome(name=self.witness.name, code=ACKNOWLEDGED, cosignature=line)
 

@@ -5,6 +5,8 @@ WITNESS_AHEAD       the witness holds more than this ledger: the ledger was roll
 WITNESS_FORK        it holds another history at a place that this ledger has too
 WITNESS_WENT_BACK   it holds less than it once signed for: its own memory was rolled back
 WITNESS_KEY_CHANGED its receipt key is not the pinned one
+ORIGIN_CHANGED      what is remembered here is about another ledger: a new genesis in the old
+                    place, or another identity swapped in
 REFUSED_CONFLICT    a refusal that stands for a conflict (409) and says no more
 ==================  =======================================================================
 
@@ -30,6 +32,7 @@ CONFLICT_CODES: Final = frozenset(
         "WITNESS_FORK",
         "WITNESS_WENT_BACK",
         "WITNESS_KEY_CHANGED",
+        "ORIGIN_CHANGED",
         "REFUSED_CONFLICT",
     }
 )
@@ -44,6 +47,18 @@ class WitnessConflictError(WitnessRefusedError):
     """An integrity conflict; its code is one of ``CONFLICT_CODES``."""
 
     default_code = "REFUSED_CONFLICT"
+
+
+def judge_memory(state: WitnessedState, *, ledger: WitnessedLedger) -> None:
+    """Check that what is remembered of a witness is about this ledger.
+
+    Raises:
+        WitnessConflictError: ``ORIGIN_CHANGED``.
+    """
+    if state.origin not in ("", ledger.origin):
+        raise WitnessConflictError(
+            "the witness knows another ledger in this place", code="ORIGIN_CHANGED"
+        )
 
 
 def judge_receipt(
