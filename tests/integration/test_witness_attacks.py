@@ -345,13 +345,15 @@ ON_A_LEDGER: dict[str, Callable[[World], None]] = {
 }
 
 
-def observed(world: World) -> tuple[str, str, str]:
+def observed(world: World, *services: Serving) -> tuple[str, str, str]:
+    """What verify, boot alone, and boot with witnesses (the world's own, or ``services``) say."""
     alone = World(place=world.place / "alone")
     shutil.copytree(world.me, alone.me)
     by_files = (verified(alone), boot_code(alone))
-    with witnesses_of(world.place) as services:
-        by_witness = boot_code(world, *services)
-    return (*by_files, by_witness)
+    if services:
+        return (*by_files, boot_code(world, *services))
+    with witnesses_of(world.place) as own:
+        return (*by_files, boot_code(world, *own))
 
 
 def test_every_row_has_its_attack() -> None:
@@ -366,8 +368,24 @@ def test_who_notices_what_is_done_to_a_ledger(world: World, name: str) -> None:
     assert observed(world) == ATTACKS_ON_A_LEDGER[name]
 
 
+@pytest.fixture(scope="module")
+def steady(
+    golden: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Serving, Serving]]:
+    """Witnesses for attacks that are refused: a refusal leaves them as they are."""
+    place = tmp_path_factory.mktemp("steady")
+    for name in ("w1", "w2"):
+        shutil.copytree(golden / name, place / name)
+    with witnesses_of(place) as services:
+        yield services
+
+
 @pytest.mark.parametrize("place", range(FORKS))
-def test_a_fork_at_any_place_is_noticed_by_the_witness(world: World, place: int) -> None:
+def test_a_fork_at_any_place_is_noticed_by_the_witness(
+    golden: Path, tmp_path: Path, steady: tuple[Serving, Serving], place: int
+) -> None:
+    shutil.copytree(golden / "me", tmp_path / "me")
+    world = World(place=tmp_path)
     lines = world.lines()
     kept = 2 + place
     assert kept < len(lines) - 3
@@ -375,7 +393,8 @@ def test_a_fork_at_any_place_is_noticed_by_the_witness(world: World, place: int)
     world.forget_derived()
     world.regrow(len(lines) + 3 - kept)
 
-    assert observed(world) == ATTACKS_ON_A_LEDGER["fork at any of 20 places, and write on"]
+    expected = ATTACKS_ON_A_LEDGER["fork at any of 20 places, and write on"]
+    assert observed(world, *steady) == expected
 
 
 def post(running: Serving, body: bytes) -> str:
@@ -520,9 +539,7 @@ def test_who_notices_what_is_done_to_a_witness(tmp_path: Path, name: str) -> Non
 
 
 def test_the_page_is_exact_about_its_codes() -> None:
-    for cells in [
-        *ATTACKS_ON_A_LEDGER.values(),
-        *(row[:1] for row in ATTACKS_ON_A_WITNESS.values()),
-    ]:
+    answers = [row[:1] for row in ATTACKS_ON_A_WITNESS.values()]
+    for cells in [*ATTACKS_ON_A_LEDGER.values(), *answers]:
         for cell in cells:
             assert re.fullmatch(r"-|(\d{3} )?[A-Z_]+", cell), cell
