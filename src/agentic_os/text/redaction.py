@@ -36,9 +36,10 @@ _URL_PASSWORD = re.compile(r"://[^\s/:@\"'<>`]{0,128}:([^\s/@\"'<>`]{1,256})@")
 
 _AUTHORIZATION = r"(?i)(?<![A-Za-z])(bearer|basic)[ \t]+([\w.~+/-]{8,}={0,2})"
 # The separator and a value of eight characters with a digit; then the name before it.
+_VALUE_CHAR = r"[^\s\"'`,;<>(){}\[\]|&]"
 _VALUE = (
-    r"[>=]?+[ \t\"'`*]{0,6}+(?=[^\s\"'`,;<>(){}\[\]|&]{8})(?=[^\s\"'`]{0,256}?(?:\d|[a-z][A-Z]))"
-    r"([^\s\"'`,;<>(){}\[\]|&]+)"
+    rf"[>=]?+[ \t\"'`*]{{0,6}}+(?![:=])(?={_VALUE_CHAR}{{8}})"
+    rf"(?=[^\s\"'`]{{0,64}}?(?:\d|[a-z][A-Z]))({_VALUE_CHAR}+)"
 )
 _COLON_VALUE = re.compile(":" + _VALUE)
 _EQUALS_VALUE = re.compile("=" + _VALUE)
@@ -146,33 +147,29 @@ def _key_blocks(text: str) -> Iterator[_Span]:
     """Find private-key blocks that hold key material, with or without their end line."""
     begins, ends = re.compile(_KEY_BLOCK), re.compile(_KEY_BLOCK_END)
     material = re.compile(_KEY_MATERIAL)
-    at = 0
     match = begins.search(text)
     end = ends.search(text)
     while match:
         start, at = match.span()
         following = begins.search(text, at)
+        limit = following.start() if following else len(text)
         if end and end.start() < at:
             end = ends.search(text, at)
-        if end and (following is None or end.end() <= following.start()):
-            stop = end.end()
-        else:
-            stop = _unended_block(text, at)
+        # Each block is looked at up to the next one only, so no text is looked at twice.
+        stop = end.end() if end and end.end() <= limit else _unended_block(text, at, limit)
         if material.search(text, at, stop):
             yield _Span(start, stop, "private-key")
-            if following and following.start() < stop:
-                following = begins.search(text, stop)
         match = following
 
 
-def _unended_block(text: str, at: int) -> int:
+def _unended_block(text: str, at: int, limit: int) -> int:
     """Return where the lines that look like key material stop."""
     line = re.compile(_KEY_LINE)
-    newline = text.find("\n", at)
+    newline = text.find("\n", at, limit)
     if newline < 0:
-        return len(text)
+        return limit
     at = newline + 1
-    while at < len(text) and (match := line.match(text, at)):
+    while at < limit and (match := line.match(text, at, limit)):
         at = match.end()
     return at - 1 if text[at - 1] == "\n" else at
 

@@ -279,12 +279,14 @@ def test_a_stray_end_line_ends_nothing(redactor: Redactor) -> None:
     )
 
 
-def test_a_key_within_an_unended_block_is_not_counted_twice(redactor: Redactor) -> None:
+def test_a_key_right_after_an_unended_block_is_another(redactor: Redactor) -> None:
     block = pem("RSA PRIVATE KEY").rpartition("\n")[0]
     text = f"{block}\nPrivate-Lines: 1\n{chars(64)}\n\nPlain words here.\n{pem('PRIVATE KEY')}"
     found = redactor.redact(text)
-    assert rules(found) == ["private-key", "private-key"]
+    assert rules(found) == ["private-key"] * 3
+    assert found.text.startswith("[redacted:private-key]\n\n\n\n[redacted:private-key]\n\n")
     assert "\nPlain words here.\n" in found.text
+    assert found.text.count("\n") == text.count("\n")
 
 
 def test_ssh2_and_putty_keys_go(redactor: Redactor) -> None:
