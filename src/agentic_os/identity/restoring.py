@@ -18,7 +18,7 @@ from typing import Final
 
 from agentic_os.errors import LedgerError, VerificationError
 from agentic_os.identity.answers import RestoredFrom
-from agentic_os.ledger.chain import Chain, Step
+from agentic_os.ledger.chain import Chain
 from agentic_os.ledger.entry import entry_hash
 from agentic_os.ledger.frame import line_of, split_line
 from agentic_os.ledger.journal import Journal
@@ -47,14 +47,14 @@ class Milestones:
     passed: dict[int, tuple[str, int]] = field(default_factory=dict)
     _offset: int = 0
 
-    def see(self, step: Step) -> None:
+    def see(self, seq: int, line: bytes, entry_hash: bytes) -> None:
         """Watch one verified line."""
-        if step.seq == 1:
+        if seq == 1:
             self._offset = 0
             self.passed.clear()
-        self._offset += len(step.line) + 1
-        if step.seq in self.wanted:
-            self.passed[step.seq] = (step.frame.hash.decode(), self._offset)
+        self._offset += len(line) + 1
+        if seq in self.wanted:
+            self.passed[seq] = (entry_hash.decode(), self._offset)
 
     def hash_at(self, seq: int) -> str | None:
         """The hash of a wanted line; nothing when the ledger has no such line."""

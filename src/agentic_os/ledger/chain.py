@@ -17,11 +17,12 @@ it was, because nothing moves before ``advance``::
 
 ``weigh`` asks everything but the last, ``check_signature`` the last, ``advance`` moves head,
 tree and keys; ``admit`` is all three. They are apart because a boot may skip signatures below
-a cosigned head (design decision 10); nothing else can be left out.
+a cosigned head (design decision 10); nothing else can be left out. ``sweep`` is the same rule,
+signatures apart, over many plain lines at once.
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from typing import Final, NamedTuple, cast
 
@@ -40,6 +41,7 @@ from agentic_os.ledger.genesis import (
     raw_key,
 )
 from agentic_os.ledger.receipts import ReceiptTrail, check_receipt_signature
+from agentic_os.ledger.sweep import sweep
 from agentic_os.ledger.vocabulary import ENTRY_TYPES, SCHEMA_VERSION, EntryType, entry_type
 
 _ADMISSIBLE: Final[dict[tuple[bytes, bytes, bytes, bytes], EntryType]] = {
@@ -220,6 +222,26 @@ class Chain:
         self._prev = step.frame.hash
         self._trail.note(step.frame.hash)
         self.tree.append(leaf_hash(step.line))
+
+    def sweep(self, lines: Sequence[bytes]) -> tuple[bytes, ...]:
+        """Weigh and pass a run of plain lines at once, signatures apart; their hashes.
+
+        Empty when the run is not plain and right: then nothing has moved, and the lines are
+        to be weighed one by one. For lines that a cosigned head covers.
+        """
+        key_id = self._roles.get(b"identity")
+        if key_id is None or self._schema_version != SCHEMA_VERSION:
+            return ()
+        swept = sweep(lines, first_seq=self.size + 1, prev_hash=self._prev, key_id=key_id)
+        if swept is None:
+            return ()
+        self._trail.note(*swept.hashes)
+        append = self.tree.append
+        for leaf in swept.leaves:
+            append(leaf)
+        self.size += len(lines)
+        self._prev = swept.hashes[-1]
+        return swept.hashes
 
     def _weigh_anchor(self, frame: Frame, payload: p.Payload) -> VerifyingKey | None:
         match payload:

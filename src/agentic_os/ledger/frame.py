@@ -19,11 +19,11 @@ from agentic_os.crypto.canonical import canonicalize_strict
 from agentic_os.errors import CryptoError, VerificationError
 from agentic_os.ledger.entry import LINE_BYTES, Line
 
-_IDENTITY: Final = b'{"entry":{"layer":"identity","payload":'
-_ANCHOR: Final = b'{"entry":{"layer":"anchor","payload":'
-_RING: Final = b',"ring":'
+IDENTITY_START: Final = b'{"entry":{"layer":"identity","payload":'
+ANCHOR_START: Final = b'{"entry":{"layer":"anchor","payload":'
+RING_START: Final = b',"ring":'
 _HASH_NAME: Final = b',"hash":"'
-_TAIL: Final = re.compile(
+TAIL: Final = re.compile(
     rb',"ring":([0-5]),"salt":"([0-9a-f]{32})","seq":([1-9][0-9]{0,17}),"ts":"'
     rb"([0-9]{4}-[0-9]{2}-[0-9]{2}T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]\.[0-9]{9}Z)"
     rb'","type":"([a-z0-9_]+\.[a-z0-9_]+)"\}'
@@ -32,9 +32,9 @@ _TAIL: Final = re.compile(
     re.DOTALL,
 )
 _HASH_GROUP: Final = 6
-_BASE64: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-_PADDING: Final = frozenset({b"", b"=", b"=="})
-_DATE_CHARS: Final = 10
+BASE64_CHARS: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+BASE64_PADDING: Final = frozenset({b"", b"=", b"=="})
+DATE_CHARS: Final = 10
 _DATES_ENTRIES: Final = 4_096
 
 _known_dates: set[bytes] = set()
@@ -67,23 +67,22 @@ def split_line(line: bytes) -> Frame:
     Raises:
         VerificationError: ``LEDGER_LINE_INVALID``; the message names the rule.
     """
-    at = line.rfind(_RING)
-    match = _TAIL.fullmatch(line, at) if at > 0 else None
+    at = line.rfind(RING_START)
+    match = TAIL.fullmatch(line, at) if at > 0 else None
     if match is None or len(line) >= LINE_BYTES:
         raise _invalid(_reason(line))
-    if line.startswith(_IDENTITY):
-        layer, payload = b"identity", line[len(_IDENTITY) : at]
+    if line.startswith(IDENTITY_START):
+        layer, payload = b"identity", line[len(IDENTITY_START) : at]
     else:
-        layer, payload = b"anchor", line[len(_ANCHOR) : at]
-        if not line.startswith(_ANCHOR):
+        layer, payload = b"anchor", line[len(ANCHOR_START) : at]
+        if not line.startswith(ANCHOR_START):
             raise _invalid(_reason(line))
     if payload[:1] != b"{" or not is_canonical(payload):
         raise _invalid("the payload is not a canonical object")
     ring, salt, seq, ts, type_name, own, previous, key_id, role, signature = match.groups()
-    if signature.translate(None, _BASE64) not in _PADDING:
+    if signature.translate(None, BASE64_CHARS) not in BASE64_PADDING:
         raise _invalid("the signature is not base64")
-    if ts[:_DATE_CHARS] not in _known_dates:
-        _learn_date(ts[:_DATE_CHARS])
+    require_date(ts[:DATE_CHARS])
     head = line[: match.start(_HASH_GROUP) - len(_HASH_NAME)]
     return Frame(
         layer, payload, ring, salt, seq, ts, type_name, own, previous, key_id, role, signature, head
@@ -122,7 +121,14 @@ def line_of(frame: Frame, raw: bytes) -> Line:
     )
 
 
-def _learn_date(text: bytes) -> None:
+def require_date(text: bytes) -> None:
+    """Refuse a date that no calendar has; dates seen before are remembered.
+
+    Raises:
+        VerificationError: ``LEDGER_LINE_INVALID``.
+    """
+    if text in _known_dates:
+        return
     try:
         date.fromisoformat(text.decode())
     except ValueError:

@@ -27,7 +27,7 @@ from agentic_os.crypto import (
 from agentic_os.errors import CryptoError, LedgerError, VerificationError
 from agentic_os.ledger.answers import Finding, VerifyData
 from agentic_os.ledger.storage import LineReader, Storage
-from agentic_os.ledger.verify import PROGRESS_LINES, Progress
+from agentic_os.ledger.verify import Progress
 
 GOLD_LINE_BYTES: Final = 32 * 1024 * 1024
 GOLD_HEADER: Final = "AII-LEDGER-LINE-SIGNATURE-GOLD"
@@ -176,9 +176,10 @@ def verify_gold(
     chain, findings = GoldChain(key), []
     reader = LineReader(storage, line_bytes=GOLD_LINE_BYTES)
     try:
-        for line in reader:
-            chain.admit(line)
-            if progress is not None and chain.size % PROGRESS_LINES == 0:
+        for lines in reader.blocks():
+            for line in lines:
+                chain.admit(line)
+            if progress is not None:
                 progress(reader.offset)
     except VerificationError as error:
         findings.append(Finding(code=error.code, message=error.message, seq=chain.size + 1))

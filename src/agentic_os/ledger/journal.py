@@ -294,18 +294,18 @@ def start_journal(
         LedgerError: ``LEDGER_UNREADABLE``.
         VerificationError: the first finding.
     """
-    tail: deque[tuple[int, bytes]] = deque(maxlen=TAIL_LINES)
+    last: deque[tuple[int, bytes]] = deque(maxlen=TAIL_LINES)
     offset = 0
 
-    def see(step: Step) -> None:
+    def see(seq: int, line: bytes, entry_hash: bytes) -> None:
         nonlocal offset
-        if step.seq == 1:
+        if seq == 1:
             offset = 0
-            tail.clear()
-        tail.append((offset, leaf_hash(step.line)))
-        offset += len(step.line) + 1
+            last.clear()
+        last.append((offset, line))
+        offset += len(line) + 1
         if watch is not None:
-            watch(step)
+            watch(seq, line, entry_hash)
 
     verified, chain = verify_storage(
         storage, witness_keys=witness_keys, head=head, progress=progress, watch=see
@@ -314,6 +314,7 @@ def start_journal(
         first = verified.findings[0]
         where = "" if first.seq is None else f"line {first.seq}: "
         raise VerificationError(f"{where}{first.message}", code=first.code, hint=first.hint)
+    tail = deque(((at, leaf_hash(line)) for at, line in last), maxlen=TAIL_LINES)
     return Journal(storage, chain, lock, tail, verified)
 
 

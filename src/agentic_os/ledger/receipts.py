@@ -79,10 +79,10 @@ class ReceiptTrail:
         self._size = 0
         self._last: dict[tuple[str, str], tuple[int, str]] = {}
 
-    def note(self, entry_hash: bytes) -> None:
-        """Remember the hash (with its ``sha256:``) of one more line."""
-        self._recent.append(entry_hash)
-        self._size += 1
+    def note(self, *entry_hashes: bytes) -> None:
+        """Remember the hashes (with their ``sha256:``) of the next lines."""
+        self._recent.extend(entry_hashes)
+        self._size += len(entry_hashes)
 
     def fork(self) -> "ReceiptTrail":
         """A copy that can go its own way."""

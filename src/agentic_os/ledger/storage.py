@@ -164,16 +164,21 @@ class LineReader:
 
     def __iter__(self) -> Iterator[bytes]:
         """Yield every terminated line without its LF."""
+        for lines in self.blocks():
+            yield from lines
+
+    def blocks(self) -> Iterator[list[bytes]]:
+        """Yield the lines that end in each block; ``offset`` lies behind those yielded."""
         read, at, rest = self._storage.read, self._start, b""
         while block := read(at, BLOCK_BYTES):
             at += len(block)
             lines = (rest + block).split(b"\n")
             rest = lines.pop()
-            for line in lines:
-                self.offset += len(line) + 1
-                yield line
+            self.offset = at - len(rest)
+            if lines:
+                yield lines
             if len(rest) > self._line_bytes:
-                yield rest[: self._line_bytes + 1]
+                yield [rest[: self._line_bytes + 1]]
                 return
         self.torn = rest
 

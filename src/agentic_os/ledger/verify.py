@@ -1,14 +1,15 @@
 """Verification of a whole ledger in one pass and flat memory.
 
 Every line goes through the chain; every signature is checked, save those that a cosigned
-head covers (``head.py``): only the identity's lines of rings 2 to 4, only up to the head, only
-when the head lies above ``SKIP_ABOVE_LINES``, and never the last line. If at the head's size
+head covers (``head.py``): only the identity's lines of rings 2 to 4, only below the head, only
+when the head lies above ``SKIP_ABOVE_LINES``. If at the head's size
 the root differs, or the ledger ends before it, the ledger is not the one that was cosigned,
 and that is a finding; if the head was not stated by this chain's identity, it counts for
-nothing and every signature is checked after all. No parameter turns a check off.
+nothing and every signature is checked after all. The line at the head is checked like those
+above it, so the last line of a sound ledger always is. No parameter turns a check off.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from agentic_os.crypto import PublicKeyEnvelope
@@ -17,14 +18,13 @@ from agentic_os.ledger.answers import Finding, VerifyData
 from agentic_os.ledger.chain import Chain, Step
 from agentic_os.ledger.head import CosignedHead
 from agentic_os.ledger.storage import LineReader, Storage
+from agentic_os.ledger.sweep import PLAIN_RINGS
 
 SKIP_ABOVE_LINES: Final = 100_000
-PROGRESS_LINES: Final = 4_096
 
 Progress: TypeAlias = Callable[[int], None]
-Watcher: TypeAlias = Callable[[Step], None]
+Watcher: TypeAlias = Callable[[int, bytes, bytes], None]
 
-_SKIPPED_RINGS: Final = range(2, 5)
 _HEAD_MISMATCH: Final = "LEDGER_HEAD_MISMATCH"
 
 
@@ -42,9 +42,9 @@ def verify_storage(
         storage: the ledger's bytes.
         witness_keys: pinned witness keys by key id.
         head: a cosigned head, or nothing: then every signature is checked.
-        progress: called now and then with the number of bytes read.
-        watch: called with every line that verified (from line 1 again when the head turns
-            out not to be this chain's).
+        progress: called after every block with the number of bytes read.
+        watch: called with seq, bytes and hash of every line that verified (from line 1 again
+            when the head turns out not to be this chain's).
 
     Returns:
         What was found, and the chain after the last line that verified.
@@ -103,12 +103,23 @@ class _Pass:
         return self._data(tuple(findings))
 
     def _read(self, progress: Progress | None, watch: Watcher | None) -> None:
-        chain, lines = self.chain, iter(self._reader)
-        line = next(lines, None)
-        while line is not None:
-            following = next(lines, None)
+        for lines in self._reader.blocks():
+            first = self.chain.size + 1
+            swept = self.chain.sweep(lines) if self._is_covered(len(lines)) else ()
+            self._skipped += len(swept)
+            if watch is not None:
+                for seq, (line, entry_hash) in enumerate(zip(lines, swept, strict=False), first):
+                    watch(seq, line, entry_hash)
+            if not swept:
+                self._read_singly(lines, watch)
+            if progress is not None:
+                progress(self._reader.offset)
+
+    def _read_singly(self, lines: Sequence[bytes], watch: Watcher | None) -> None:
+        chain = self.chain
+        for line in lines:
             step = chain.weigh(line)
-            if self._is_due(step, last=following is None):
+            if self._is_due(step):
                 chain.check_signature(step)
                 self._checked += 1
             else:
@@ -117,15 +128,15 @@ class _Pass:
             if self._head is not None and chain.size == self._head.size:
                 self._compare(self._head)
             if watch is not None:
-                watch(step)
-            if progress is not None and step.seq % PROGRESS_LINES == 0:
-                progress(self._reader.offset)
-            line = following
+                watch(step.seq, line, step.frame.hash)
 
-    def _is_due(self, step: Step, *, last: bool) -> bool:
-        if self._head is None or step.seq > self._head.size or last:
+    def _is_covered(self, count: int) -> bool:
+        return self._head is not None and self.chain.size + count < self._head.size
+
+    def _is_due(self, step: Step) -> bool:
+        if self._head is None or step.seq >= self._head.size:
             return True
-        return step.frame.role != b"identity" or step.kind.ring not in _SKIPPED_RINGS
+        return step.frame.role != b"identity" or step.kind.ring not in PLAIN_RINGS
 
     def _compare(self, head: CosignedHead) -> None:
         self._require_own(head)

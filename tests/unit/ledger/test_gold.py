@@ -149,9 +149,6 @@ def test_ends_are_noticed() -> None:
 
 
 def test_progress_and_a_failing_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    from agentic_os.ledger import gold
-
-    monkeypatch.setattr(gold, "PROGRESS_LINES", 1)
     seen: list[int] = []
     storage = MemoryStorage(_line(ONE, FIRST) + b"\n")
     verify_gold(storage, key=KEY.public, progress=seen.append)

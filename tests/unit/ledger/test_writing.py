@@ -15,6 +15,7 @@ from agentic_os.ledger.database import SqliteDatabase
 from agentic_os.ledger.journal import start_journal
 from agentic_os.ledger.projection import EMPTY_CURSOR, Projection, event_of
 from agentic_os.ledger.projection_schema import TABLES
+from agentic_os.ledger.storage import LineReader
 from agentic_os.ledger.vocabulary import Level
 from agentic_os.ledger.writing import REQUESTS_ENTRIES, Request, Writer, Written, request
 
@@ -31,12 +32,9 @@ class Desk:
     def __init__(self, folder: Path) -> None:
         self.storage = MemoryStorage(Builder().genesis().data)
         self.projection = Projection(SqliteDatabase(None))
-        events: list[Any] = []
-        self.journal = start_journal(
-            self.storage,
-            ExclusiveLock(folder / "lock"),
-            watch=lambda step: events.append(event_of(step)),
-        )
+        chain = Chain()
+        events = [event_of(chain.admit(line)) for line in LineReader(self.storage)]
+        self.journal = start_journal(self.storage, ExclusiveLock(folder / "lock"))
         self.projection.apply(events)
         signers: dict[Role, Any] = {role: KEYS[role] for role in KEYS}  # type: ignore[misc]  # role names
         self.writer = Writer(self.journal, self.projection, signers)
