@@ -20,6 +20,12 @@ CODES: Mapping[str, CodeRow] = MappingProxyType(
                 hint="Remove the line, or write the fact.",
             ),
             CodeRow(
+                code="FACT_UNLISTED",
+                severity="warning",
+                meaning="A fact exists that no line of MEMORY.md lists.",
+                hint="Add a line for it.",
+            ),
+            CodeRow(
                 code="CAPABILITIES_FOREIGN",
                 severity="info",
                 meaning="The inventory was written by hand; no rows were taken from it.",
