@@ -52,18 +52,19 @@ def _random_tail(value: str) -> bool:
 _UNDERSCORE = SecretFamily(
     char="_",
     sentinel=re.compile(
-        r"(?a)_(?=[\w-]{16})(?:(?<=gh[pousr]_)|(?<=github_pat_)|(?<=[sr]k_live_)|(?<=[sr]k_test_)"
+        r"(?a)_(?:authToken|(?=[\w-]{16})(?:(?<=gh[pousr]_)|(?<=github_pat_)|(?<=[sr]k_live_)|(?<=[sr]k_test_)"
         r"|(?<=whsec_)|(?<=hf_)|(?<=npm_)|(?<=do[opr]_v1_)|(?<=dckr_pat_)|(?<=shp(?:at|ca|pa|ss)_)"
         r"|(?<=glsa_)|(?<=glc_)|(?<=sbp_)|(?<=lin_api_)|(?<=gsk_)|(?<=r8_)|(?<=ntn_)|(?<=rubygems_)"
-        r"|(?<=sntry[su]_)|(?<=fo1_)|(?<=api_org_))"
+        r"|(?<=sntry[su]_)|(?<=fo1_)|(?<=api_org_)))"
     ),
     rules=(
-        _rule("github-token", r"(?<![A-Za-z0-9_])gh[pousr]_[A-Za-z0-9]{36,}"),
+        _rule("github-token", r"(?<![A-Za-z0-9_])gh[pousr]_[A-Za-z0-9_]{36,}"),
         _rule("github-token", r"(?<![A-Za-z0-9_])github_pat_[A-Za-z0-9_]{36,}"),
         _rule("stripe-key", r"(?<![\w-])[sr]k_(?:live|test)_[A-Za-z0-9]{16,}"),
         _rule("stripe-key", r"(?<![\w-])whsec_[A-Za-z0-9+/]{32,}={0,2}"),
         _rule("huggingface-token", r"(?<!\w)(?:hf|api_org)_[A-Za-z0-9]{30,}"),
         _rule("npm-token", r"(?<!\w)npm_[A-Za-z0-9]{36,}"),
+        _rule("npm-token", r":_authToken[ \t]*=[ \t]*([0-9A-Fa-f-]{36})", group=1),
         _rule("digitalocean-token", r"(?<!\w)do[opr]_v1_[0-9a-f]{64}"),
         _rule(
             "provider-token",
@@ -78,20 +79,22 @@ _UNDERSCORE = SecretFamily(
 _HYPHEN = SecretFamily(
     char="-",
     sentinel=re.compile(
-        r"(?a)-(?=[\w.-]{10})(?:(?<=sk-)|(?<=glpat-)|(?<=gldt-)|(?<=gl[rf]t-)|(?<=glsoat-)|(?<=glcbt-)"
-        r"|(?<=glptt-)|(?<=xox[a-z]-)|(?<=xapp-)|(?<=pypi-)|(?<=GOCSPX-)|(?<=xai-)|(?<=pplx-)"
-        r"|(?<=tskey-)|(?<=PMAK-))"
+        r"(?a)-(?:(?=us\d)(?<=[0-9a-z]{32}-)|(?=[\w.-]{10})(?:(?<=sk-)|(?<=glpat-)|(?<=gldt-)|(?<=gl[rf]t-)|(?<=gl(?:cbt|ptt|imt)-)|(?<=glsoat-)"
+        r"|(?<=glagent-)|(?<=gloas-)|(?<=xox[a-z]-)|(?<=xapp-)|(?<=pypi-)|(?<=GOCSPX-)|(?<=xai-)|(?<=pplx-)"
+        r"|(?<=tskey-)|(?<=PMAK-)|(?<=sq0(?:csp|atp)-)))"
     ),
     rules=(
         _rule(
             "gitlab-token",
-            r"(?<![\w-])gl(?:pat|dt|[rf]t|soat|cbt|ptt)-[\w-]{20,}(?:\.[\w-]+){0,2}",
+            r"(?<![\w-])gl(?:pat|dt|[rf]t|soat|cbt|ptt|imt|agent|oas)-[\w-]{20,}(?:\.[\w-]+){0,2}",
         ),
         _rule("anthropic-key", r"(?<![\w-])sk-ant-[\w-]{20,}"),
         _rule("openai-key", r"(?<![\w-])sk-(?!ant-)[\w-]{32,}", accepts=_random_tail),
         _rule("slack-token", r"(?<![\w-])xox[a-z]-[\w-]{10,}", accepts=_random_tail),
         _rule("slack-token", r"(?<![\w-])xapp-\d-[\w-]{10,}", accepts=_random_tail),
         _rule("pypi-token", r"(?<![\w-])pypi-[\w-]{50,}"),
+        _rule("square-token", r"(?<![\w-])sq0(?:csp|atp)-[\w-]{22,}"),
+        _rule("mailchimp-key", r"(?<![0-9A-Za-z])[0-9a-z]{32}-us\d{1,2}(?!\w)"),
         _rule("google-secret", r"(?<![\w-])GOCSPX-[\w-]{28}"),
         _rule(
             "provider-token",
@@ -104,14 +107,17 @@ _HYPHEN = SecretFamily(
 _UPPER_A = SecretFamily(
     char="A",
     sentinel=re.compile(
-        r"(?a)A(?:(?:KIA|SIA|BIA|CCA)[A-Z2-7]{16}|Iza[\w-]{35}|ccountKey=|GE-SECRET-KEY-1|TATT3)"
+        r"(?a)A(?:(?:KIA|SIA|BIA|CCA|3T[A-Z0-9])[A-Z0-9]{16}|Iza[\w-]{35}|ccountKey=|GE-SECRET-KEY-1|TATT3|KCp[A-Za-z0-9]{60})"
     ),
     rules=(
-        _rule("aws-access-key", r"(?<![A-Za-z0-9])A(?:KIA|SIA|BIA|CCA)[A-Z2-7]{16}(?![A-Za-z0-9])"),
+        _rule(
+            "aws-access-key",
+            r"(?<![A-Za-z0-9])A(?:KIA|SIA|BIA|CCA|3T[A-Z0-9])[A-Z0-9]{16}(?![A-Za-z0-9])",
+        ),
         _rule("google-api-key", r"(?<![\w-])AIza[\w-]{35}(?![\w-])"),
         _rule("azure-storage-key", r"AccountKey=([A-Za-z0-9+/]{86}==)", group=1),
         _rule("age-secret-key", r"(?<![A-Za-z0-9])AGE-SECRET-KEY-1[02-9AC-HJ-NP-Z]{58}"),
-        _rule("provider-token", r"(?<![\w-])ATATT3[\w-]{20,}={0,2}\w*"),
+        _rule("provider-token", r"(?<![\w-])(?:ATATT3[\w-]{20,}={0,2}\w*|AKCp[A-Za-z0-9]{60,})"),
     ),
 )
 
