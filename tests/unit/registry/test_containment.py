@@ -49,6 +49,8 @@ def test_paths_inside_the_project_are_made_plain(path: str, plain: str) -> None:
         ("", "names no file or folder"),
         (".", "names no file or folder"),
         ("././", "names no file or folder"),
+        (".\\.", "names no file or folder"),
+        ("./.\\", "names no file or folder"),
         ("a" * 1025, "is longer than 1024 characters"),
     ],
 )
@@ -64,6 +66,9 @@ def test_a_long_path_is_cut_in_the_message() -> None:
     found = contained("../" + "a" * 500)
     assert isinstance(found, Escape)
     assert found.shown == "../" + "a" * 77 + "…"
+    found = contained("../" + "a" * 77)
+    assert isinstance(found, Escape)
+    assert found.shown == "../" + "a" * 77
 
 
 def test_the_longest_path_is_accepted() -> None:

@@ -25,6 +25,7 @@ from agentic_os.registry.yaml_nodes import Scalar
         ("", None),
         ("2.0.0", None),
         ("٣", None),
+        ("9" * 24, 10**24 - 1),
         ("9" * 25, None),
     ],
 )

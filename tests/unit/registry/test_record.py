@@ -7,6 +7,7 @@ from agentic_os.registry import Descriptor, compare_record, read_record
 from agentic_os.registry.record import has_surrogate_escapes, split_record
 
 PATH = ".agents/config.yaml"
+MOST = {str(number): "" for number in range(10_000)}
 MARKED = "# --- scaffold record (words) ---\n"
 
 
@@ -32,6 +33,8 @@ def test_where_there_is_none_everything_is_visible(text: str) -> None:
 def test_a_file_may_begin_with_it() -> None:
     assert split_record("scaffold:\n  preset: x\n").visible == ""
     assert split_record(MARKED + "scaffold:\n").visible == ""
+    assert split_record("\n" + MARKED).record == MARKED
+    assert split_record("\nscaffold: {}").record == "scaffold: {}"
 
 
 def test_keys_below_the_record_stay_visible_on_their_lines() -> None:
@@ -82,6 +85,7 @@ def test_no_record_is_none_and_an_empty_one_is_empty() -> None:
         ("{" + '"a":' + "[" * 100_000, {}),
         ('{"a": "\\ud83d"}', {"a": "?"}),
         ("{" + ",".join(f'"{n}": ""' for n in range(10_001)) + "}", {}),
+        (json.dumps(MOST), MOST),
     ],
 )
 def test_a_damaged_record_is_reported_and_never_raises(
@@ -90,8 +94,12 @@ def test_a_damaged_record_is_reported_and_never_raises(
     record = read_record(f"scaffold:\n  variables: {variables}\n".encode(), path=PATH)
     assert record is not None
     assert record.variables == kept
-    expected = [] if kept == {"a": "?"} else ["RECORD_UNREADABLE"]
-    assert [noted.code for noted in record.diagnostics] == expected
+    if kept in ({"a": "?"}, MOST):
+        assert record.diagnostics == ()
+        return
+    [noted] = record.diagnostics
+    assert (noted.code, noted.path) == ("RECORD_UNREADABLE", PATH)
+    assert "scaffold.variables" in noted.message
 
 
 @pytest.mark.parametrize(
@@ -118,6 +126,27 @@ def test_a_stale_record_is_reported_and_the_visible_block_counts(
     assert [one.code for one in noted] == ["RECORD_DISAGREES"]
     assert "memory_stack" in noted[0].message
     assert descriptor.stack == "obsidian-only"
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("project_name", "other"), ("language", "go"), ("delivery", "library")],
+)
+def test_every_field_that_both_state_is_compared(
+    parse: Callable[..., Descriptor], config: Callable[..., str], key: str, value: str
+) -> None:
+    text = config("stack: auto", record=f'scaffold:\n  variables: {{"{key}": "{value}"}}\n')
+    record = read_record(text.encode(), path=PATH)
+    assert record is not None
+    [noted] = compare_record(record, parse(text))
+    assert noted.message == f"scaffold.variables.{key} says otherwise than the visible block"
+    assert noted.path == PATH
+
+
+def test_a_damaged_manifest_is_named() -> None:
+    record = read_record(b"scaffold:\n  manifest: [\n", path=PATH)
+    assert record is not None
+    assert "scaffold.manifest" in record.diagnostics[0].message
 
 
 def test_a_record_that_agrees_is_silent(
