@@ -65,7 +65,9 @@ class CodeBuilder:
                 label = f"{'.' if method else ''}{symbol.name}{call}"
                 node(label, path, symbol.start, is_file=False, is_package=False)
         for manifest in manifests:
-            for package in manifest.packages if manifest is not None else ():
+            if manifest is None:
+                continue
+            for package in manifest.packages:
                 node(package.display, manifest.path, package.line, is_file=False, is_package=True)
         node(name, "", 0, is_file=False, is_package=True)
         folders: dict[str, set[str]] = {}

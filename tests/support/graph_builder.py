@@ -1,5 +1,7 @@
 """Projects on disk with sources and a hand-written ``graph.json`` that fits them."""
 
+# ruff: noqa: S608 - queries are put together from this module's own text
+
 import json
 import sqlite3
 from collections.abc import Sequence
@@ -48,7 +50,7 @@ def graph_of(files: dict[str, str], *, externals: Sequence[str] = ()) -> dict[st
             continue
         node(path, path.rpartition("/")[2], path, 1)
         facts = read_source(path, text.encode())
-        for symbol in facts.symbols if facts is not None else ():
+        for symbol in () if facts is None else facts.symbols:
             key = f"{path}:{symbol.qualname}"
             method = "." if symbol.kind == "method" else ""
             call = "()" if symbol.kind in {"function", "method"} else ""
@@ -194,7 +196,7 @@ def logical_dump(connection: sqlite3.Connection) -> dict[str, list[tuple[object,
     names = dict(connection.execute(node).fetchall())
     for table in ("graph_words", "graph_grams"):
         for term in ("run", "app", "loa" if table == "graph_grams" else "load"):
-            query = f"SELECT rowid FROM {table} WHERE {table} MATCH ?"  # noqa: S608
+            query = f"SELECT rowid FROM {table} WHERE {table} MATCH ?"
             rows = connection.execute(query, (term,)).fetchall()
             found[f"{table} {term}"] = sorted((names[row[0]],) for row in rows)
     return found

@@ -104,6 +104,8 @@ def assemble_url(parts: list[UrlPart], base: Url | None = None) -> Url | None:
         names = (hole.name,) if hole.name else ()
         path = text[front.end() :]
         host, prefix = _split_host(_SCHEME.sub("", hole.default)) if hole.default else ("", "")
+        if not path and not prefix:
+            return None
         path = f"{prefix}/{path}"
     elif text.startswith("/") or base is not None:
         host, names, path = "", (), text

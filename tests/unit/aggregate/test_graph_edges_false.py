@@ -4,6 +4,8 @@ Every case is a consumer, one or more providers, and nothing true between them. 
 declaration (R1) may be part of a case: then only that edge may exist.
 """
 
+# ruff: noqa: E501 - the sources under test stand on one line each
+
 import json
 from collections.abc import Iterator
 

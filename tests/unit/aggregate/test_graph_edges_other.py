@@ -1,5 +1,7 @@
 """R2 and R3 for JavaScript, TypeScript and Go; R5 for HTTP; R7 for programs."""
 
+# ruff: noqa: E501 - the sources under test stand on one line each
+
 import json
 
 import pytest

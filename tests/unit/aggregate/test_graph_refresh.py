@@ -137,7 +137,8 @@ def test_a_project_that_leaves_takes_everything_with_it(graphs: GraphFleet) -> N
         "graph_out",
         "graph_in",
     ):
-        assert graphs.connection.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
+        query = f"SELECT count(*) FROM {table}"  # noqa: S608 - fixed names
+        assert graphs.connection.execute(query).fetchone() == (0,)
 
 
 def test_a_missing_graph_is_normal_and_a_deleted_one_is_forgotten(graphs: GraphFleet) -> None:
