@@ -1,0 +1,96 @@
+"""Help texts, completion, and that every command is where the design says."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+import typer
+from cli_call import call
+from cli_process import run
+
+from agentic_os.cli.app import app, command_name
+
+
+def commands(group: typer.Typer, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    for command in group.registered_commands:
+        name = command.name or str(getattr(command.callback, "__name__", ""))
+        assert name
+        yield (*above, name.replace("_", "-"))
+    for below in group.registered_groups:
+        assert below.typer_instance is not None
+        assert below.name
+        yield from commands(below.typer_instance, (*above, below.name))
+
+
+ALL = sorted(commands(app))
+GROUPS = sorted({words[:-1] for words in ALL})
+
+
+@pytest.mark.parametrize("words", ALL, ids=" ".join)
+def test_every_command_says_what_it_does_with_an_example(words: tuple[str, ...]) -> None:
+    long, short = call(*words, "--help"), call(*words, "-h")
+
+    assert long.code == 0
+    assert long.stdout == short.stdout
+    assert long.words == ""
+    assert re.search(rf"Examples?:\s[^\n]*\bagentic-os\s+{words[0]}", long.text), long.text
+    first = long.text.split("\n\n")[1].strip()
+    assert len(first) > 15
+    for line in re.findall(r"^  (--?[a-z][^\n]*)", long.text, re.MULTILINE):
+        assert len(line.split()) > 2 or line.startswith("--help"), f"no help for {line!r}"
+
+
+@pytest.mark.parametrize("words", GROUPS, ids=" ".join)
+def test_every_group_lists_its_commands(words: tuple[str, ...]) -> None:
+    text = call(*words, "--help").text
+
+    for command in ALL:
+        if command[:-1] == words:
+            assert re.search(rf"^  {command[-1]}\s+\S", text, re.MULTILINE), command
+
+
+def test_the_commands_of_the_design_exist() -> None:
+    expected = {
+        *(("roots", name) for name in ("list", "add", "remove")),
+        *((name,) for name in ("scan", "aggregate", "purge", "memory", "vault", "capabilities")),
+        *((name,) for name in ("search", "doctor", "paths")),
+    }
+
+    assert expected <= set(ALL)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts_are_printed(shell: str) -> None:
+    finished = run("--show-completion", shell)
+
+    assert finished.code == 0
+    assert "agentic-os" in finished.text
+    assert "_AGENTIC_OS_COMPLETE" in finished.text
+
+
+def test_completion_completes() -> None:
+    environ = {
+        "_AGENTIC_OS_COMPLETE": "complete_bash",
+        "COMP_WORDS": "agentic-os ca",
+        "COMP_CWORD": "1",
+    }
+    finished = run(environ=environ)
+
+    assert finished.code == 0
+    assert finished.text.split() == ["capabilities"]
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ([], "agentic-os"),
+        (["--version"], "agentic-os"),
+        (["scan"], "scan"),
+        (["--json", "scan", "x"], "scan"),
+        (["roots"], "roots"),
+        (["roots", "list", "--json"], "roots-list"),
+        (["search", "roots"], "search"),
+    ],
+)
+def test_the_name_of_a_command_in_its_document(words: list[str], name: str) -> None:
+    assert command_name(words) == name
