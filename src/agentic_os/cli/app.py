@@ -14,13 +14,16 @@ from agentic_os.cli import (
     capabilities,
     doctor,
     graph,
+    ledger,
     memory,
+    model,
     paths,
     purge,
     roots,
     scan,
     search,
     vault,
+    witness,
 )
 
 app = typer.Typer(
@@ -40,7 +43,10 @@ app.command("vault")(vault.vault)
 app.command("capabilities")(capabilities.capabilities)
 app.command("search")(search.search)
 app.add_typer(graph.app, name="graph")
+app.add_typer(model.app, name="model")
 app.add_typer(aios.app, name="aios")
+app.add_typer(ledger.app, name="ledger")
+app.add_typer(witness.app, name="witness")
 app.command("doctor")(doctor.doctor)
 app.command("paths")(paths.paths)
 app.command("purge")(purge.purge)
