@@ -41,9 +41,15 @@ HINTS: Final[dict[str, str]] = {
     "WITNESS_WENT_BACK": "The witness lost its memory. Ask its operator; keep your receipts.",
     "WITNESS_KEY_CHANGED": "Ask the witness's operator for its key before you trust it again.",
     "KEY_MISMATCH": "Ledger and keys belong to different identities. Restore both from a backup.",
+    "ENVELOPE_INVALID": "Restore identity-envelope.json from a backup.",
+    "POSTGRES_MISSING": "pip install 'agentic-os[postgres]'",
+    "PROJECTION_URL": "Give sqlite:///PATH or postgresql://…, or nothing.",
+    "PROJECTION_UNUSABLE": "See to the database; the projection is rebuilt from the ledger.",
     "REPLAY_FAILED": "The ledger says something that cannot be applied. Report it.",
 }
 """What to do in each case; doctor shows the same words."""
+
+OTHERWISE: Final = "Restore the newest copy: agentic-os ledger repair."
 
 
 class _Latch(msgspec.Struct, forbid_unknown_fields=True):
@@ -62,7 +68,7 @@ def with_hint(finding: Finding) -> Finding:
         code=finding.code,
         message=finding.message,
         seq=finding.seq,
-        hint=HINTS.get(finding.code, ""),
+        hint=HINTS.get(finding.code, OTHERWISE),
     )
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, Self
+from typing import Literal, NamedTuple, Self
 
 from agentic_os.crypto import PublicKeyEnvelope, bare_hash, encode_base64
 from agentic_os.crypto.envelope_keys import parse_time
@@ -257,7 +257,7 @@ class Identity:
                 return 0
             settled = 0
             for kept in unsettled(self._projection.db, organs.witnesses.kept_receipts()):
-                if self._keep_receipt(organs, kept, None) is not None:
+                if self._keep_receipt(organs, kept, None).seq is not None:
                     settled += 1
             self._report = replace(self._report, receipts_settled=settled)
             return settled
@@ -411,37 +411,45 @@ class Identity:
             )
             safe_mode.latch(self._folder, reason, witness=conflict.name)
             self._conflict = self._conflict or reason
-        seqs: dict[str, int | None] = {}
+        kept: dict[str, _Kept] = {}
         if self._conflict is None:
             checkpoint = result.head.note.data.decode()
             for one in acknowledged:
-                seqs[one.name] = self._keep_outcome(organs, one, checkpoint)
+                kept[one.name] = self._keep_outcome(organs, one, checkpoint)
         return tuple(
             WitnessAnswer(
                 witness=one.name,
                 code=one.code,
-                message=one.message,
-                receipt_seq=seqs.get(one.name),
+                message=one.message or kept.get(one.name, _NOT_KEPT).message,
+                receipt_seq=kept.get(one.name, _NOT_KEPT).seq,
             )
             for one in result.outcomes
         )
 
-    def _keep_outcome(self, organs: Organs, outcome: WitnessOutcome, checkpoint: str) -> int | None:
+    def _keep_outcome(self, organs: Organs, outcome: WitnessOutcome, checkpoint: str) -> "_Kept":
         if outcome.receipt is None or outcome.receipt_key is None:
-            return None
+            return _NOT_KEPT
         kept = KeptReceipt(receipt=outcome.receipt, key=outcome.receipt_key)
         if not list(unsettled(self._projection.db, [kept])):
-            return None
+            return _NOT_KEPT
         return self._keep_receipt(organs, kept, checkpoint)
 
-    def _keep_receipt(
-        self, organs: Organs, kept: KeptReceipt, checkpoint: str | None
-    ) -> int | None:
+    def _keep_receipt(self, organs: Organs, kept: KeptReceipt, checkpoint: str | None) -> "_Kept":
         try:
             organs.pinned.pin(kept.key)
             written = organs.writer.submit("agent", [receipt_request(kept.receipt, checkpoint)])
-        except (LedgerError, IdentityError, CryptoError):
+        except (LedgerError, IdentityError, CryptoError) as error:
             if organs.writer.stopped:
                 raise
-            return None
-        return written[0].line.seq
+            return _Kept(None, f"the receipt could not be kept: {error.message}")
+        return _Kept(written[0].line.seq, "")
+
+
+class _Kept(NamedTuple):
+    """Where a receipt was written, or why it was not."""
+
+    seq: int | None
+    message: str
+
+
+_NOT_KEPT = _Kept(None, "")

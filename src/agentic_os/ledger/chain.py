@@ -77,7 +77,8 @@ class Chain:
     """The state after the lines admitted so far.
 
     Args:
-        witness_keys: pinned witness keys by key id, for the signatures of receipts.
+        witness_keys: pinned witness keys by key id, for the signatures of receipts; a live
+            mapping.
     """
 
     __slots__ = (
@@ -104,7 +105,8 @@ class Chain:
         self._keys: dict[bytes, VerifyingKey] = {}
         self._trail = ReceiptTrail()
         self._schema_version = SCHEMA_VERSION
-        self._witness_keys: Mapping[str, PublicKeyEnvelope] = witness_keys or {}
+        # Kept as given, even while empty: an identity pins keys into it as it lives.
+        self._witness_keys = {} if witness_keys is None else witness_keys
 
     @property
     def head_hash(self) -> str:

@@ -1,0 +1,127 @@
+"""One function a question: verify, show, repair, back up, restore, health."""
+
+from pathlib import Path
+
+import pytest
+from identity_actors import LAWS, MemoryWitness, MemoryWitnesses, booted, born, notes
+
+from agentic_os.errors import LedgerError
+from agentic_os.identity import (
+    BootOptions,
+    backup_identity,
+    boot,
+    identity_health,
+    repair_from_copy,
+    repair_tail,
+    restore_identity,
+    show_ledger,
+    verify_ledger,
+)
+from agentic_os.ledger import LineFilter
+from agentic_os.ledger.storage import LEDGER_NAME
+
+PASSWORD = "correct horse"
+
+
+@pytest.fixture
+def witnesses() -> MemoryWitnesses:
+    return MemoryWitnesses(members=[MemoryWitness()])
+
+
+@pytest.fixture
+def folder(tmp_path: Path, witnesses: MemoryWitnesses) -> Path:
+    made = born(tmp_path / "me")
+    with booted(made, witnesses) as identity:
+        identity.append("agent", notes(1, 2))
+    return made
+
+
+def test_a_folder_or_a_file_is_verified(folder: Path) -> None:
+    for place in (folder, folder / LEDGER_NAME):
+        data = verify_ledger(place)
+        assert data.verified
+        assert data.lines == 4
+    gold = verify_ledger(folder, ledger_format="aii-gold")
+    assert [one.code for one in gold.findings] == ["GOLD_LINE_INVALID"]
+    with pytest.raises(LedgerError) as caught:
+        verify_ledger(folder / "none")
+    assert caught.value.code == "LEDGER_MISSING"
+
+
+def test_lines_are_shown_without_booting(folder: Path) -> None:
+    assert show_ledger(folder, LineFilter(type="experience.create")).matched == 2
+    assert show_ledger(folder / LEDGER_NAME, LineFilter()).lines == 4
+
+
+def test_a_backup_boots_on_another_machine(
+    folder: Path, tmp_path: Path, witnesses: MemoryWitnesses
+) -> None:
+    data = backup_identity(folder, tmp_path / "b.tar.gz", password=PASSWORD)
+    restored = restore_identity(tmp_path / "b.tar.gz", tmp_path / "there")
+    assert restored.head_hash == data.head_hash
+    options = BootOptions(
+        passwords={"identity": PASSWORD, "operator": PASSWORD}, witnesses=witnesses
+    )
+    with boot(tmp_path / "there", options) as identity:
+        assert identity.report.mode == "ready"
+        assert identity.report.restored_from == "ledger"
+        identity.unlock("operator")
+        identity.append("agent", notes(3))
+
+
+def test_an_old_backup_is_noticed_by_the_witness(
+    folder: Path, tmp_path: Path, witnesses: MemoryWitnesses
+) -> None:
+    backup_identity(folder, tmp_path / "b.tar.gz", password=PASSWORD)
+    with booted(folder, witnesses) as identity:
+        identity.append("agent", notes(3))
+    restore_identity(tmp_path / "b.tar.gz", tmp_path / "there")
+    options = BootOptions(passwords={"identity": PASSWORD}, witnesses=witnesses)
+    with boot(tmp_path / "there", options) as identity:
+        assert identity.report.reason is not None
+        assert identity.report.reason.code == "WITNESS_AHEAD"
+
+
+def test_a_cosigned_copy_repairs(folder: Path, tmp_path: Path, witnesses: MemoryWitnesses) -> None:
+    import msgspec
+
+    copy = tmp_path / "copy.jsonl"
+    copy.write_bytes((folder / LEDGER_NAME).read_bytes())
+    note = msgspec.json.decode((folder / "verified-head.json").read_bytes())["checkpoint"]
+    path = folder / LEDGER_NAME
+    path.write_bytes(path.read_bytes().replace(b"event 1", b"event X"))
+    assert identity_health(folder).state == "damaged"
+    data = repair_from_copy(folder, copy, checkpoint=note.encode(), witnesses=witnesses.cosigners())
+    assert (data.action, data.lines) == ("prefix_restored", 3)
+    with booted(folder, witnesses) as identity:
+        assert identity.report.mode == "ready"
+        assert identity.report.receipts_settled == 1  # the receipt line lay beyond the head
+
+
+def test_a_torn_tail_repairs(folder: Path) -> None:
+    with (folder / LEDGER_NAME).open("ab") as file:
+        file.write(b"torn")
+    health = identity_health(folder)
+    assert (health.state, health.findings[0].code) == ("damaged", "LEDGER_TAIL_TORN")
+    assert repair_tail(folder).action == "tail_cut"
+    assert identity_health(folder).state == "sound"
+
+
+def test_health_says_what_to_do(folder: Path, tmp_path: Path) -> None:
+    assert identity_health(tmp_path / "none").state == "absent"
+    sound = identity_health(folder)
+    assert (sound.state, sound.lines) == ("sound", 4)
+    (folder / "safe-mode.json").write_bytes(b"x")
+    assert identity_health(folder).state == "latched"
+    (folder / "witness-keys" / "x.json").write_bytes(b"x")
+    assert identity_health(folder).findings[0].code == "WITNESS_KEY_INVALID"
+    (folder / LEDGER_NAME).unlink()
+    missing = identity_health(folder)
+    assert (missing.state, missing.findings[0].code) == ("damaged", "LEDGER_MISSING")
+    for health in (identity_health(folder), missing):
+        assert all(one.hint for one in health.findings)
+
+
+def test_the_constitution_is_in_the_ledger(folder: Path) -> None:
+    first = show_ledger(folder, LineFilter(last_seq=1)).entries[0]
+    assert LAWS.splitlines()[0] in first.payload
