@@ -50,7 +50,9 @@ def graph_of(files: dict[str, str], *, externals: Sequence[str] = ()) -> dict[st
             continue
         node(path, path.rpartition("/")[2], path, 1)
         facts = read_source(path, text.encode())
-        for symbol in () if facts is None else facts.symbols:
+        if facts is None:
+            continue
+        for symbol in facts.symbols:
             key = f"{path}:{symbol.qualname}"
             method = "." if symbol.kind == "method" else ""
             call = "()" if symbol.kind in {"function", "method"} else ""
