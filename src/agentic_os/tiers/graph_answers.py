@@ -240,3 +240,15 @@ class ExportData:
     nodes: int
     edges: int
     document: str
+
+
+GRAPH_DOCUMENTS: dict[str, type] = {
+    "graph-stats": StatsData,
+    "graph-find": FindData,
+    "graph-neighbors": NeighborsData,
+    "graph-path": PathData,
+    "graph-impact": ImpactData,
+    "graph-links": LinksData,
+    "graph-export": ExportData,
+}
+"""What ``data`` is in the document of each graph command, as ``results.DOCUMENTS``."""
