@@ -36,18 +36,23 @@ class Fleet:
     """All projects by name, the roots in the order they were given, and what was noticed.
 
     ``diagnostics`` are those that belong to no root and no project. ``known`` holds every
-    descriptor that was met, for the next run.
+    descriptor that was met, for the next run. ``redaction_allow`` are the person's strings
+    that are no secrets.
     """
 
     projects: tuple[Project, ...]
     roots: tuple[RootView, ...]
     diagnostics: tuple[Diagnostic, ...] = ()
     known: KnownDescriptors = field(default_factory=dict, repr=False, compare=False)
+    redaction_allow: frozenset[str] = frozenset()
 
     @property
     def view(self) -> ScanData:
         """The answer of ``scan``."""
-        return ScanData(projects=tuple(project.view for project in self.projects), roots=self.roots)
+        return ScanData(
+            projects=tuple(project.shown(self.redaction_allow) for project in self.projects),
+            roots=self.roots,
+        )
 
     def find(self, text: str, *, current: Path) -> Project:
         """Return the project that an id, alias, name or path means.
@@ -118,6 +123,7 @@ def load_fleet(
         ),
         diagnostics=tuple(loader.diagnostics),
         known=MappingProxyType(loader.known),
+        redaction_allow=settings.redaction_allow,
     )
 
 

@@ -55,18 +55,24 @@ class Project:
 
     @property
     def view(self) -> ProjectView:
-        """The project as ``scan`` prints it: absolute paths, so for the command line only.
+        """The project as ``shown`` gives it, without an allow-list."""
+        return self.shown(frozenset())
 
-        Secrets in the description and in the endpoint are replaced.
+    def shown(self, redaction_allow: frozenset[str]) -> ProjectView:
+        """Return the project as ``scan`` prints it: absolute paths, command line only.
+
+        Secrets in the description and in the endpoint are replaced, except what
+        ``redaction_allow`` lists.
         """
+        redactor = _redactor(redaction_allow)
         descriptor = self.descriptor
         surfaces = self.surfaces
         if surfaces.rag is not None and surfaces.rag.path:
-            shown = _redactor().redact(surfaces.rag.path).text
-            surfaces = replace(surfaces, rag=replace(surfaces.rag, path=one_line(shown)))
+            endpoint = redactor.redact(surfaces.rag.path).text
+            surfaces = replace(surfaces, rag=replace(surfaces.rag, path=one_line(endpoint)))
         description = descriptor.description
         if description is not None:
-            description = _redactor().redact(description).text
+            description = redactor.redact(description).text
         return ProjectView(
             id=self.id,
             name=self.name,
@@ -89,7 +95,7 @@ class Project:
 
 
 @cache
-def _redactor() -> "Redactor":
+def _redactor(allow: frozenset[str]) -> "Redactor":
     from agentic_os.text.redaction import Redactor
 
-    return Redactor()
+    return Redactor(allow=allow)

@@ -256,12 +256,26 @@ def test_the_view_shows_no_secret_and_no_unprintable_path(
         "rag_endpoint: https://ann:hunter2hunter2@rag.example.org/mcp"
     )
     make_project(os.path.join("r", os.fsdecode(b"caf\xe9")), memory, name="cafe")  # noqa: PTH118
-    [view] = load(tmp_path / "r").view.projects
+    fleet = load(tmp_path / "r")
+    assert fleet.projects[0].view == fleet.view.projects[0]
+    [view] = fleet.view.projects
     assert view.path.endswith("/caf<U+DCE9>")
     view.path.encode()
     assert view.surfaces.rag is not None
     assert "hunter2" not in view.surfaces.rag.path
     assert view.description is not None
+
+
+def test_what_the_person_allows_is_shown(make_project: MakeProject, tmp_path: Path) -> None:
+    memory = (
+        "stack: obsidian-graphify-rag\nvault_path: v\ngraph_path: g.json\n"
+        "rag_endpoint: https://ann:hunter2hunter2@rag.example.org/mcp"
+    )
+    make_project("r/a", memory)
+    settings = Settings(redaction_allow=frozenset({"hunter2hunter2"}))
+    [view] = load(tmp_path / "r", settings=settings).view.projects
+    assert view.surfaces.rag is not None
+    assert view.surfaces.rag.path == "https://ann:hunter2hunter2@rag.example.org/mcp"
 
 
 def test_a_project_without_description_or_endpoint(
