@@ -68,8 +68,7 @@ class Asking:
                 error, old_size, lambda held: self._send_bookmark(size, held)
             )
         judge_receipt(reply.receipt, request=request, key=key, ledger=self.ledger, state=self.state)
-        outcome = self._keep(reply.cosignature, bound_to=self._own_binding)
-        self.memory.keep_receipt(reply.answer)
+        outcome = self._keep(reply.cosignature, bound_to=self._own_binding, answer=reply.answer)
         return replace(outcome, receipt=reply.receipt, receipt_key=key)
 
     def checkpoint(self) -> WitnessOutcome:
@@ -150,10 +149,15 @@ class Asking:
             pass
         return "REFUSED_CONFLICT"
 
-    def _keep(self, line: NoteSignature | None, *, bound_to: str) -> WitnessOutcome:
+    def _keep(
+        self, line: NoteSignature | None, *, bound_to: str, answer: bytes | None = None
+    ) -> WitnessOutcome:
         time = judge_cosignature(
             line, head=self.head, key=self.witness.key, state=self.state, now=self.now
         )
+        if answer:
+            # Before the state: a receipt may be kept twice, and never only counted on.
+            self.memory.keep_receipt(answer)
         point = point_at(self.ledger, self.head.checkpoint.size, proved=True)
         self.memory.keep_state(
             replace(

@@ -15,7 +15,7 @@ Every key is optional::
     connections = 512               # more are answered 503
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
@@ -48,7 +48,7 @@ class WitnessConfig:
     client_requests_per_minute: int = 1200
     body_seconds: float = 30.0
     connections: int = 512
-    password: str | None = None
+    password: str | None = field(default=None, repr=False)
 
 
 class _Shape(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

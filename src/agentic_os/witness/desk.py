@@ -7,6 +7,7 @@ trusted signature) never reaches the writer.
 
 import asyncio
 import hashlib
+import sqlite3
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -28,7 +29,7 @@ from agentic_os.witness.limits import TokenBuckets
 from agentic_os.witness.refusal import Refusal, RequestRefusedError
 from agentic_os.witness.rows import StateRows
 from agentic_os.witness.rule import decide_checkpoint
-from agentic_os.witness.state import Refused, RuleSettings
+from agentic_os.witness.state import OriginState, Refused, RuleSettings
 from agentic_os.witness.store import WitnessStore
 
 SUBJECT_CHARS: Final = 12
@@ -73,7 +74,7 @@ class WitnessDesk:
             subject = _short(request.identity_id)
             verified = verify_bookmark(
                 request,
-                origin=self.store.read.origin(request.proof.origin) if request.proof else None,
+                origin=self._origin(request.proof.origin) if request.proof else None,
                 admitted=self._admits(request),
                 now=datetime.fromtimestamp(self._clock(), UTC),
             )
@@ -92,7 +93,7 @@ class WitnessDesk:
             request = read_add_checkpoint(body)
             name = request.head.checkpoint.origin
             subject = _short(name)
-            origin = self.store.read.origin(name)
+            origin = self._origin(name)
             verified = verify_head(
                 request.head,
                 keys=trusted_keys(origin),
@@ -111,8 +112,21 @@ class WitnessDesk:
         return Reply(result=await self._commit(work), subject=subject)
 
     def note(self, origin_sha256: str) -> bytes | None:
-        """Answer ``GET /<hash>/checkpoint``: the newest cosigned note, if there is one."""
-        return self.store.read.note(origin_sha256)
+        """Answer ``GET /<hash>/checkpoint``: the newest cosigned note, if there is one.
+
+        Raises:
+            RequestRefusedError: 503 when the storage cannot be read.
+        """
+        try:
+            return self.store.read.note(origin_sha256)
+        except sqlite3.Error:
+            raise _unreadable() from None
+
+    def _origin(self, name: str) -> OriginState | None:
+        try:
+            return self.store.read.origin(name)
+        except sqlite3.Error:
+            raise _unreadable() from None
 
     def _admits(self, request: BookmarkRequest) -> bool:
         if self.config.registration == "open":
@@ -132,6 +146,9 @@ class WitnessDesk:
                 message=error.message,
                 retry_seconds=0 if self.store.frozen else _RETRY_SECONDS,
             )
+        except sqlite3.IntegrityError:
+            # A trigger of the database stood up for an invariant that the rule let pass.
+            return Refusal(status=503, code="INVARIANT", message="the database refused the write")
 
 
 def sync_listed_logs(store: WitnessStore, config: WitnessConfig, *, now: int) -> None:
@@ -164,6 +181,11 @@ def close_origin(store: WitnessStore, origin: str, *, now: int) -> None:
         WitnessError: ``ROW_CHANGED`` when there is no such open origin.
     """
     store.submit(lambda rows: rows.close_origin(origin, now=now)).result()
+
+
+def _unreadable() -> RequestRefusedError:
+    refusal = Refusal(status=503, code="STORAGE_FAILED", message="the storage cannot be read")
+    return RequestRefusedError(refusal)
 
 
 def _short(name: str) -> str:

@@ -24,6 +24,8 @@ STATE_FILE: Final = "state.json"
 KEYS_FILE: Final = "keys.json"
 RECEIPTS_FILE: Final = "receipts.jsonl"
 FILE_BYTES: Final = 1024 * 1024
+RECEIPTS_BYTES: Final = 1024 * 1024
+"""How much of the receipts is read at once; more than a hundred."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,10 +126,19 @@ class WitnessMemory:
             os.close(handle)
 
     def receipts(self) -> tuple[bytes, ...]:
-        """Read the kept receipts, oldest first; a torn last line is left out."""
-        path = self._folder / RECEIPTS_FILE
-        data = path.read_bytes() if path.is_file() else b""
-        return tuple(data.split(b"\n")[:-1])
+        """Read the newest kept receipts (``RECEIPTS_BYTES`` of them), oldest first.
+
+        A torn last line, left by a crash, is left out.
+        """
+        try:
+            with (self._folder / RECEIPTS_FILE).open("rb") as file:
+                size = file.seek(0, os.SEEK_END)
+                start = max(0, size - RECEIPTS_BYTES)
+                file.seek(start)
+                lines = file.read(RECEIPTS_BYTES).split(b"\n")[:-1]
+        except FileNotFoundError:
+            return ()
+        return tuple(lines[1:] if start else lines)
 
     def _read(self, name: str) -> bytes | None:
         try:

@@ -144,6 +144,7 @@ def _checkpoint() -> dict[str, object]:
         "responses": {
             "200": {"description": "a note with its cosignature", "content": _text()},
             "404": {"description": "nothing was cosigned", "content": _text()},
+            "503": {"description": "the storage cannot be read", "content": _text()},
         },
     }
 

@@ -165,7 +165,11 @@ class WitnessService:
         from starlette.responses import Response
 
         origin_sha256 = request.path_params["origin_sha256"]
-        note = self._desk.note(origin_sha256) if _ORIGIN_HASH.fullmatch(origin_sha256) else None
+        try:
+            is_hash = _ORIGIN_HASH.fullmatch(origin_sha256) is not None
+            note = self._desk.note(origin_sha256) if is_hash else None
+        except RequestRefusedError as error:
+            return self._answer(request, Reply(result=error.refusal), dialect="c2sp")
         if note is None:
             return Response("nothing cosigned\n", status_code=404, media_type=TEXT)
         return Response(note, media_type=TEXT)
