@@ -424,7 +424,7 @@ class SynthesisData:
     """What a language model made of confirmed passages (``search --synthesize``).
 
     ``text`` cites passages as ``[number]``, each of which is in ``citations``; citations of
-    passages that do not exist were taken out and are counted in ``invented``. ``uncited`` counts
+    passages that do not exist became ``[?]`` and are counted in ``invented``. ``uncited`` counts
     the sentences that cite nothing. ``text`` is ``None`` where there is no answer, and ``missing``
     says why.
     """

@@ -1,8 +1,9 @@
 """A server on loopback that answers by path, for tests of what speaks HTTP."""
 
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
@@ -11,6 +12,9 @@ class Loopback(ThreadingHTTPServer):
 
     answers: dict[str, tuple[int, bytes, dict[str, str]]]
     asked: list[str]
+    posted: list[tuple[dict[str, str], bytes]]
+    delay_seconds: float = 0.0
+    """Waited before the body of an answer is sent."""
 
     @property
     def url(self) -> str:
@@ -29,7 +33,15 @@ class Answer(BaseHTTPRequestHandler):
         if "content-length" not in headers:
             self.send_header("content-length", str(len(body)))
         self.end_headers()
-        self.wfile.write(body)
+        time.sleep(self.server.delay_seconds)
+        with suppress(BrokenPipeError, ConnectionResetError):
+            self.wfile.write(body)
+
+    def do_POST(self) -> None:
+        length = int(self.headers.get("content-length", "0"))
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        self.server.posted.append((headers, self.rfile.read(length)))
+        self.do_GET()
 
     def log_message(self, *_: object) -> None:
         pass
@@ -40,6 +52,7 @@ def loopback() -> Iterator[Loopback]:
     """Serve until the block ends; unknown paths are 404."""
     server = Loopback(("127.0.0.1", 0), Answer)
     server.asked = []
+    server.posted = []
     server.answers = {}
     thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()

@@ -1,0 +1,30 @@
+"""Language models that the person configured: an OpenAI-compatible address, or a command.
+
+Nothing here is reached unless the person's settings name a provider; no project can. A provider
+gets one prompt and gives one bounded text back; what is asked and what of the answer is believed
+is decided elsewhere.
+"""
+
+from agentic_os.models.choice import (
+    CommandChoice,
+    HttpChoice,
+    ProviderChoice,
+    provider_for,
+)
+from agentic_os.models.interface import (
+    MAX_REPLY_CHARS,
+    Prompt,
+    Provider,
+    Reply,
+)
+
+__all__ = [
+    "MAX_REPLY_CHARS",
+    "CommandChoice",
+    "HttpChoice",
+    "Prompt",
+    "Provider",
+    "ProviderChoice",
+    "Reply",
+    "provider_for",
+]
