@@ -21,8 +21,9 @@ from agentic_os.crypto.note_keys import NoteKey, NoteSigner
 from agentic_os.crypto.root_profile import FAST_PROFILE
 from agentic_os.identity import BootOptions, Identity, KeptReceipt, boot, give_birth
 from agentic_os.ledger import Request, request
+from agentic_os.witness.asking import ACKNOWLEDGED
 from agentic_os.witness.bookmark import NO_ORDINAL, ZERO_LEDGER_HASH, KeySignature, Receipt
-from agentic_os.witness.rounds import ACKNOWLEDGED, RoundResult, Standing, WitnessOutcome
+from agentic_os.witness.outcomes import RoundResult, Standing, WitnessOutcome
 from agentic_os.witness.submission import WitnessedLedger
 
 DOMAIN = "operator.example"

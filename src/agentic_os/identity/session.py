@@ -69,7 +69,7 @@ from agentic_os.ledger.snapshot import (
     write_snapshot,
 )
 from agentic_os.ledger.storage import LEDGER_NAME
-from agentic_os.witness.rounds import RoundResult, WitnessOutcome
+from agentic_os.witness.outcomes import RoundResult, WitnessOutcome
 from agentic_os.witness.submission import WitnessedLedger
 
 SNAPSHOT_ENTRIES = 1_000

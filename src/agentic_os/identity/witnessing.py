@@ -48,7 +48,8 @@ from agentic_os.ledger.writing import Request, request
 from agentic_os.witness.bookmark import Receipt
 from agentic_os.witness.bookmark_json import read_receipt
 from agentic_os.witness.memory import WitnessMemory
-from agentic_os.witness.rounds import RoundResult, Standing, WitnessRounds
+from agentic_os.witness.outcomes import RoundResult, Standing
+from agentic_os.witness.rounds import WitnessRounds
 from agentic_os.witness.submission import KeyChange, WitnessedLedger
 
 BOOKMARK_ENTRIES: Final = 100
