@@ -1,15 +1,11 @@
 """The derivation of all edges between projects, from the store to the store.
 
-``derive`` is pure: projects in, edges and near-misses out. ``derive_edges`` loads and writes,
-and does nothing where nothing that edges depend on has changed.
+``derive`` is pure: projects in, edges and near-misses out. ``derive_edges`` loads and writes.
 """
 
-import hashlib
 import json
 import sqlite3
-from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Protocol
+from collections.abc import Sequence
 
 import msgspec
 
@@ -23,27 +19,12 @@ from agentic_os.aggregate.graph_edges_script import script_edges
 from agentic_os.aggregate.graph_edges_stubs import stub_edges
 from agentic_os.aggregate.graph_edges_tools import tool_edges
 from agentic_os.aggregate.graph_files import stored_manifests
+from agentic_os.aggregate.graph_state import Known, keep_state
 from agentic_os.aggregate.graph_store import node_range
 from agentic_os.aggregate.graph_tables import CONFIDENCE_CODES, FLAG_FILE, FLAG_PACKAGE
 from agentic_os.code.values import SourceFacts
 
-RULES_VERSION = 1
-"""Counts up when a rule changes, so that stores derived by the former are derived anew."""
-
 _facts_decoder = msgspec.msgpack.Decoder(SourceFacts)
-
-
-class Known(Protocol):
-    """What the derivation needs to know of a project beside the store."""
-
-    @property
-    def id(self) -> str: ...  # noqa: D102 - named by the class
-    @property
-    def folder(self) -> Path: ...  # noqa: D102
-    @property
-    def remote(self) -> str | None: ...  # noqa: D102
-    @property
-    def names(self) -> frozenset[str]: ...  # noqa: D102
 
 
 def derive(codes: Sequence[ProjectCode]) -> Account:
@@ -60,49 +41,19 @@ def derive(codes: Sequence[ProjectCode]) -> Account:
     return account
 
 
-def derive_edges(
-    connection: sqlite3.Connection, projects: Sequence[Known], change: Callable[[], None]
-) -> bool:
-    """Derive the edges anew if anything they depend on has changed.
+def derive_edges(connection: sqlite3.Connection, projects: Sequence[Known], state: str) -> None:
+    """Derive the edges anew and store them in place of the former ones.
 
     Args:
-        connection: the store.
+        connection: the store, inside a transaction.
         projects: the projects that have graphs.
-        change: called before the first write.
-
-    Returns:
-        Whether they were derived.
+        state: what they are derived from (``derivation_state``).
     """
-    numbers = {
-        row[0]: (row[1], row[2])
-        for row in connection.execute("SELECT project, rid, content FROM graph_repo")
-    }
+    numbers = dict(connection.execute("SELECT project, rid FROM graph_repo").fetchall())
     known = sorted((item for item in projects if item.id in numbers), key=lambda item: item.id)
-    key = _state(known, numbers)
-    row = connection.execute("SELECT value FROM graph_meta WHERE key='derived'").fetchone()
-    if row is not None and row[0] == key:
-        return False
-    change()
-    codes = [load_code(connection, numbers[item.id][0], item) for item in known]
-    account = derive(codes)
-    _write(connection, account, {item.id: numbers[item.id][0] for item in known})
-    connection.execute("INSERT OR REPLACE INTO graph_meta VALUES('derived', ?)", (key,))
-    return True
-
-
-def _state(projects: Sequence[Known], numbers: dict[str, tuple[int, str]]) -> str:
-    digest = hashlib.sha256(f"rules {RULES_VERSION}\n".encode())
-    for item in projects:
-        parts = (
-            item.id,
-            str(numbers[item.id][0]),
-            numbers[item.id][1],
-            str(item.folder),
-            item.remote or "",
-            *sorted(item.names),
-        )
-        digest.update(("\0".join(parts) + "\n").encode("utf-8", "surrogateescape"))
-    return digest.hexdigest()
+    account = derive([load_code(connection, numbers[item.id], item) for item in known])
+    _write(connection, account, numbers)
+    keep_state(connection, state)
 
 
 def load_code(connection: sqlite3.Connection, rid: int, project: Known) -> ProjectCode:

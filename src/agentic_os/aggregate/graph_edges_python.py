@@ -89,9 +89,8 @@ class _Python:
 
     def _choices(self, place: Place, module: str) -> list[_Choice]:
         code = place.code
-        if not module or module.startswith(".") or is_standard_module("python", module):
-            return []
-        if module in code.python_modules:
+        inner = not module or module.startswith(".") or module in code.python_modules
+        if inner or is_standard_module("python", module):
             return []
         top = module.partition(".")[0]
         found = [item for item in self.by_module.get(module, ()) if item[0] is not code]

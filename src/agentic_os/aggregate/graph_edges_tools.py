@@ -25,7 +25,14 @@ from agentic_os.code.standard_names import SYSTEM_COMMANDS, is_standard_module
 RULE_TOOL = "R7"
 
 _RUNNERS = {"npx", "bunx", "pnpx", "uvx", "pipx"}
-_SUBCOMMANDS = {("pipx", "run"), ("uv", "run"), ("uv", "tool"), ("pnpm", "dlx"), ("yarn", "dlx"), ("npm", "exec")}
+_SUBCOMMANDS = {
+    ("pipx", "run"),
+    ("uv", "run"),
+    ("uv", "tool"),
+    ("pnpm", "dlx"),
+    ("yarn", "dlx"),
+    ("npm", "exec"),
+}
 _PYTHONS = {"python", "python3", "py"}
 _VALUE_OPTIONS = {"--from", "--with", "-p", "--package", "--python", "--index-url"}
 _MAX_WORDS_ENTRIES = 16

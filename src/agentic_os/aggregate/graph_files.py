@@ -1,7 +1,6 @@
 """The files that a graph names and the manifests beside them: listed, compared, read.
 
-Whole folders are listed instead of asking for each file: one call tells the fingerprints of
-everything in them, and that a folder is gone. Links and special files are passed over.
+This is the part of a refresh that reads; ``graph_listing`` tells whether it is needed.
 """
 
 import sqlite3
@@ -10,110 +9,31 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from agentic_os.aggregate.graph_listing import (
+    Listing,
+    known_files,
+    names_digest,
+    racy,
+    shadow_names,
+)
 from agentic_os.code.layout import EXCLUDED_FOLDERS
 from agentic_os.code.manifest_values import MAX_MANIFEST_BYTES, Manifest
 from agentic_os.code.manifests import WORKFLOW_FOLDER, is_manifest, read_manifest
 from agentic_os.code.node_manifests import workspace_globs
-from agentic_os.code.reading import MAX_SOURCE_BYTES, digests, language_of, read_source
+from agentic_os.code.reading import MAX_SOURCE_BYTES, language_of, read_source
 from agentic_os.errors import FilesError
-from agentic_os.files.reading import Entry, Fingerprint, Folder
+from agentic_os.files.reading import Fingerprint
 
-RACY_NS = 2_000_000_000
-"""A file whose times lie this close to its last reading is read again (design section 4)."""
 MAX_FILES_ENTRIES = 50_000
-MAX_FOLDER_ENTRIES = 20_000
-MAX_FOLDERS_ENTRIES = 20_000
 MAX_MANIFESTS_ENTRIES = 1_000
 MAX_BUILD_RECORD_BYTES = 64 * 1024 * 1024
 _MAX_BASE_FOLDERS_ENTRIES = 500
 _MAX_BASE_DEPTH_ENTRIES = 4
 _BASE_SAMPLES_ENTRIES = 20
-_NAME_SUFFIXES = (".py", ".pyi")
 _BUILD_RECORD = "manifest.json"
 
 _encoder = msgspec.msgpack.Encoder()
 _manifest_decoder = msgspec.msgpack.Decoder(Manifest)
-
-
-def racy(seen: Fingerprint, read_at_ns: int) -> bool:
-    """Whether a file may have changed without its times showing it."""
-    return read_at_ns - max(seen.mtime_ns, seen.ctime_ns) <= RACY_NS
-
-
-def known_files(connection: sqlite3.Connection, rid: int) -> list[tuple[str, int]]:
-    """Return the paths and numbers of a project's files, in order of path."""
-    return connection.execute(
-        "SELECT path, fid FROM graph_file WHERE rid=? ORDER BY path", (rid,)
-    ).fetchall()
-
-
-class Listing:
-    """The folders of one project, each listed at most once."""
-
-    def __init__(self, root: Folder) -> None:
-        """List below ``root``."""
-        self.root = root
-        self._folders: dict[str, dict[str, Entry]] = {}
-
-    def entries(self, folder: str) -> dict[str, Entry]:
-        """Return what is in a folder by name; empty where it is missing or refused."""
-        known = self._folders.get(folder)
-        if known is None:
-            known = {} if len(self._folders) >= MAX_FOLDERS_ENTRIES else self._listed(folder)
-            self._folders[folder] = known
-        return known
-
-    def file(self, path: str) -> Fingerprint | None:
-        """Return a regular file's fingerprint; ``None`` for anything else."""
-        folder, _, name = path.rpartition("/")
-        entry = self.entries(folder).get(name)
-        return entry.fingerprint if entry is not None and entry.kind == "file" else None
-
-    def _listed(self, folder: str) -> dict[str, Entry]:
-        if folder:
-            # A missing parent answers for everything below it.
-            above, _, name = folder.rpartition("/")
-            entry = self.entries(above).get(name)
-            if entry is None or entry.kind != "folder":
-                return {}
-        try:
-            with self.root.descend(folder) as opened:
-                found, _ = opened.entries(limit_entries=MAX_FOLDER_ENTRIES, stat=True)
-        except FilesError:
-            return {}
-        return {entry.name: entry for entry in found}
-
-    def base_of(self, paths: list[str]) -> str:
-        """Return the folder that a graph's paths are relative to; empty for the project's root.
-
-        Old graphs name files relative to the deepest folder that held them all. Where none
-        of the named sources is found at the root, the one folder that holds a sample of them
-        all is taken.
-        """
-        sources = [path for path in paths if language_of(path) is not None]
-        sample = sources[:: max(1, len(sources) // _BASE_SAMPLES_ENTRIES)][:_BASE_SAMPLES_ENTRIES]
-        if not sample or any(self.file(path) is not None for path in sample):
-            return ""
-        fitting = [
-            folder
-            for folder in self._inner_folders()
-            if all(self.file(f"{folder}/{path}") is not None for path in sample)
-        ]
-        return fitting[0] if len(fitting) == 1 else ""
-
-    def _inner_folders(self) -> Iterator[str]:
-        pending, seen = [("", 0)], 0
-        while pending and seen < _MAX_BASE_FOLDERS_ENTRIES:
-            folder, depth = pending.pop(0)
-            seen += 1
-            if folder:
-                yield folder
-            if depth >= _MAX_BASE_DEPTH_ENTRIES:
-                continue
-            for entry in self.entries(folder).values():
-                hidden = entry.name.startswith(".") or entry.name in EXCLUDED_FOLDERS
-                if entry.kind == "folder" and not hidden:
-                    pending.append((f"{folder}/{entry.name}".lstrip("/"), depth + 1))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -124,7 +44,7 @@ class Plan:
     files_gone: list[str] = field(default_factory=list)
     manifests: list[tuple[str, Fingerprint]] = field(default_factory=list)
     manifests_gone: list[str] = field(default_factory=list)
-    folders: dict[str, str] = field(default_factory=dict)
+    folders: dict[str, tuple[str, str]] = field(default_factory=dict)
     folders_changed: bool = False
 
     @property
@@ -164,13 +84,16 @@ class FileReader:
         plan.files_gone = sorted(known.keys() - set(wanted))
         folders = _with_ancestors(wanted)
         self._plan_manifests(plan, folders)
-        plan.folders = {folder: self._names(folder) for folder in folders}
-        stored = dict(
-            self.connection.execute(
-                "SELECT path, names FROM graph_folder WHERE rid=?", (self.rid,)
-            ).fetchall()
-        )
-        plan.folders = {path: names for path, names in plan.folders.items() if names}
+        plan.folders = {
+            folder: (shadow_names(self.listing, folder), names_digest(self.listing, folder))
+            for folder in sorted({*folders, "", WORKFLOW_FOLDER, *self._workspaces()})
+        }
+        stored = {
+            row[0]: (row[1], row[2])
+            for row in self.connection.execute(
+                "SELECT path, names, digest FROM graph_folder WHERE rid=?", (self.rid,)
+            )
+        }
         plan.folders_changed = stored != plan.folders
         return plan
 
@@ -189,16 +112,6 @@ class FileReader:
         if seen is None:
             return fingerprint.size >= 0
         return fingerprint != seen or racy(seen, read_at)
-
-    def _names(self, folder: str) -> str:
-        """List what may shadow an import here: folders, and Python files."""
-        names = []
-        for entry in self.listing.entries(folder).values():
-            if entry.kind == "folder" and entry.name.isidentifier():
-                names.append(f"{entry.name}/")
-            elif entry.kind == "file" and entry.name.endswith(_NAME_SUFFIXES):
-                names.append(entry.name)
-        return "\n".join(names)
 
     def _plan_manifests(self, plan: Plan, folders: Iterable[str]) -> None:
         known = self._known("graph_manifest")
@@ -277,8 +190,8 @@ class FileReader:
         if plan.folders_changed:
             run("DELETE FROM graph_folder WHERE rid=?", (self.rid,))
             many(
-                "INSERT INTO graph_folder VALUES(?,?,?)",
-                ((self.rid, path, names) for path, names in sorted(plan.folders.items())),
+                "INSERT INTO graph_folder VALUES(?,?,?,?)",
+                ((self.rid, path, *found) for path, found in sorted(plan.folders.items())),
             )
         return count
 
@@ -368,6 +281,40 @@ def stored_manifests(connection: sqlite3.Connection, rid: int) -> list[Manifest]
     ]
 
 
+def base_of(listing: Listing, paths: list[str]) -> str:
+    """Return the folder that a graph's paths are relative to; empty for the project's root.
+
+    Old graphs name files relative to the deepest folder that held them all. Where none
+    of the named sources is found at the root, the one folder that holds a sample of them
+    all is taken.
+    """
+    sources = [path for path in paths if language_of(path) is not None]
+    sample = sources[:: max(1, len(sources) // _BASE_SAMPLES_ENTRIES)][:_BASE_SAMPLES_ENTRIES]
+    if not sample or any(listing.file(path) is not None for path in sample):
+        return ""
+    fitting = [
+        folder
+        for folder in _inner_folders(listing)
+        if all(listing.file(f"{folder}/{path}") is not None for path in sample)
+    ]
+    return fitting[0] if len(fitting) == 1 else ""
+
+
+def _inner_folders(listing: Listing) -> Iterator[str]:
+    pending, seen = [("", 0)], 0
+    while pending and seen < _MAX_BASE_FOLDERS_ENTRIES:
+        folder, depth = pending.pop(0)
+        seen += 1
+        if folder:
+            yield folder
+        if depth >= _MAX_BASE_DEPTH_ENTRIES:
+            continue
+        for entry in listing.entries(folder).values():
+            hidden = entry.name.startswith(".") or entry.name in EXCLUDED_FOLDERS
+            if entry.kind == "folder" and not hidden:
+                pending.append((f"{folder}/{entry.name}".lstrip("/"), depth + 1))
+
+
 def build_hashes(data: bytes) -> dict[str, str]:
     """Read Graphify's ``manifest.json``: MD5 by path as it was when the graph was built.
 
@@ -384,29 +331,6 @@ def build_hashes(data: bytes) -> dict[str, str]:
             if isinstance(digest, str) and digest:
                 found[str(key).replace("\\", "/")] = digest.lower()
     return found
-
-
-def still_holds(root: Folder, path: str, sha256: str, built: str) -> bool | None:
-    """Whether a file's bytes are those that the graph was built from.
-
-    Args:
-        root: the project's folder.
-        path: the file, relative to it.
-        sha256: its hash when the graph was taken in; empty when it was not read.
-        built: the MD5 that Graphify recorded; empty where it did not.
-
-    Returns:
-        ``None`` where nothing is known to compare with; ``False`` also for a file that is
-        gone or refused.
-    """
-    if not sha256 and not built:
-        return None
-    try:
-        read = root.read(path, limit_bytes=MAX_SOURCE_BYTES)
-    except FilesError:
-        return False
-    now_sha256, now_md5 = digests(read.data)
-    return now_md5 == built if built else now_sha256 == sha256
 
 
 def _with_ancestors(paths: Iterable[str]) -> list[str]:

@@ -36,8 +36,6 @@ from agentic_os.aggregate.graph_values import (
 )
 from agentic_os.errors import GraphError
 
-MAX_GRAPH_BYTES = 512 * 1024 * 1024
-"""Graphify's own bound (``GRAPHIFY_MAX_GRAPH_BYTES``); the settings may name another."""
 MAX_ID_CHARS = 2_000
 MAX_LABEL_CHARS = 1_000
 MAX_PATH_CHARS = 4_000
@@ -123,7 +121,7 @@ def read_graph(data: bytes) -> Graph:
     """Read one ``graph.json``.
 
     Args:
-        data: the file's bytes; whoever reads the file bounds them by ``MAX_GRAPH_BYTES``.
+        data: the file's bytes; whoever reads the file bounds them.
 
     Returns:
         The graph; what was refused in it is in ``counts``.

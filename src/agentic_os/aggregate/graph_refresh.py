@@ -4,39 +4,35 @@ For every project of tier 2 and above: its ``graph.json``, the files that the gr
 the manifests beside them. An unchanged file is compared by its fingerprint and not read. A
 missing graph is normal; a broken one leaves the last good one in place and is reported.
 Everything is read through handles that follow no link and leave no project.
+
+Every question to the fleet passes through here, so what parses is imported where it is needed.
 """
 
-import hashlib
 import sqlite3
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from agentic_os.aggregate.graph_derive import derive_edges
-from agentic_os.aggregate.graph_files import FileReader, Listing, known_files, racy
-from agentic_os.aggregate.graph_reader import MAX_GRAPH_BYTES, read_graph
-from agentic_os.aggregate.graph_store import (
-    ExtraNode,
-    counts_text,
-    forget_graph,
-    forget_project_graph,
-    next_project_number,
-    store_graph,
-)
+from agentic_os.aggregate.graph_listing import Listing, racy, unchanged
+from agentic_os.aggregate.graph_state import derivation_state, stored_state
 from agentic_os.aggregate.graph_tables import (
     STATUS_CURRENT,
     STATUS_MISSING,
     STATUS_REFUSED,
     STATUS_STALE,
 )
-from agentic_os.aggregate.graph_values import Graph
-from agentic_os.code.reading import language_of
 from agentic_os.errors import AgenticOSError, FilesError
 from agentic_os.files.reading import Fingerprint, Folder
 from agentic_os.registry import Fleet
 from agentic_os.results import Diagnostic
 
+if TYPE_CHECKING:
+    from agentic_os.aggregate.graph_values import Graph
+
+MAX_GRAPH_BYTES = 512 * 1024 * 1024
+"""Graphify's own bound (``GRAPHIFY_MAX_GRAPH_BYTES``); the caller may name another."""
 GRAPH_TIER = 2
 """The rung of the ladder from which a project contributes its graph (design section 5)."""
 
@@ -125,12 +121,15 @@ def refresh_graphs(
     run = _Run(connection, start, sources, limit_bytes, now)
     stored = run.rows()
     for gone in sorted(stored.keys() - {project.id for project in projects}):
-        run.change()
-        forget_project_graph(connection, stored[gone].rid)
+        run.forget(stored[gone].rid)
     for project in sorted(projects, key=lambda item: item.id):
         run.project(project, stored.get(project.id))
-    if derive_edges(connection, projects, run.change):
-        run.changed = True
+    state = derivation_state(connection, projects)
+    if state != stored_state(connection):
+        from agentic_os.aggregate.graph_derive import derive_edges
+
+        run.change()
+        derive_edges(connection, projects, state)
     return GraphsRefreshed(
         changed=run.changed, files_read=run.files_read, diagnostics=run.diagnostics
     )
@@ -156,11 +155,26 @@ class _Run:
         self._started = False
 
     def change(self) -> None:
-        """Open the transaction at the first change."""
+        """Open the transaction, and count a change of content."""
+        self.begin()
+        self.changed = True
+
+    def begin(self) -> None:
+        """Open the transaction at the first write."""
         if not self._started:
             self._start()
             self._started = True
-        self.changed = True
+
+    def forget(self, rid: int) -> None:
+        """Forget everything of a project."""
+        from agentic_os.aggregate.graph_store import forget_project_graph
+
+        self.change()
+        forget_project_graph(self.connection, rid)
+
+    def _next_number(self) -> int:
+        row = self.connection.execute("SELECT coalesce(max(rid), 0) + 1 FROM graph_repo")
+        return int(row.fetchone()[0])
 
     def rows(self) -> dict[str, _Row]:
         """Return the stored rows by project."""
@@ -192,8 +206,7 @@ class _Run:
 
     def _project(self, project: GraphProject, row: _Row | None, folder: Folder) -> None:
         if row is not None and row.graph_path != project.graph_path:
-            self.change()
-            forget_project_graph(self.connection, row.rid)
+            self.forget(row.rid)
             row = None
         try:
             seen = folder.stat(project.graph_path)
@@ -216,6 +229,9 @@ class _Run:
     def _read(
         self, project: GraphProject, row: _Row | None, folder: Folder, seen: Fingerprint
     ) -> None:
+        from agentic_os.aggregate.graph_reader import read_graph
+        from agentic_os.aggregate.graph_store import counts_text
+
         read_at = self.now()
         try:
             read = folder.read(project.graph_path, limit_bytes=self.limit_bytes)
@@ -237,7 +253,7 @@ class _Run:
         sha256, fingerprint = read.sha256, read.fingerprint
         del read
         self.change()
-        rid = next_project_number(self.connection) if row is None else row.rid
+        rid = self._next_number() if row is None else row.rid
         self.connection.execute(
             "INSERT OR REPLACE INTO graph_repo VALUES(?,?,?,?,'','',?,?,?,?,?,?,'','',?,?,?,0,0,?)",
             (
@@ -262,9 +278,7 @@ class _Run:
 
     def _touch(self, rid: int, fingerprint: Fingerprint, read_at: int) -> None:
         """Remember new times of unchanged bytes."""
-        if not self._started:
-            self._start()
-            self._started = True
+        self.begin()
         self.connection.execute(
             "UPDATE graph_repo SET size=?, mtime_ns=?, ctime_ns=?, inode=?, read_at_ns=?"
             " WHERE rid=?",
@@ -276,7 +290,7 @@ class _Run:
             return
         self.change()
         if row is not None:
-            forget_project_graph(self.connection, row.rid)
+            self.forget(row.rid)
         self._place_row(project, None, STATUS_MISSING, "", "", _NOTHING, 0)
 
     def _failed(
@@ -294,7 +308,7 @@ class _Run:
         if (
             row is not None
             and (row.status, row.code, row.fingerprint) == (status, fault.code, seen)
-            and not racy(seen, row.read_at_ns)
+            and (seen == _NOTHING or not racy(seen, row.read_at_ns))
         ):
             return
         self.change()
@@ -311,7 +325,7 @@ class _Run:
         read_at: int,
     ) -> None:
         if row is None:
-            rid = next_project_number(self.connection)
+            rid = self._next_number()
             self.connection.execute(
                 "INSERT INTO graph_repo VALUES(?,?,?,?,?,?,?,?,?,?,?,'','','','','',0,0,0,'{}')",
                 (rid, project.id, project.graph_path, status, code, message, *seen, read_at),
@@ -327,127 +341,38 @@ class _Run:
 
     def _sources(self, project: GraphProject, row: _Row, folder: Folder) -> None:
         """Look for changed sources and manifests of a graph that has not changed itself."""
-        listing = Listing(folder)
-        reader = FileReader(self.connection, row.rid, listing, self.now())
-        plan = reader.plan([path for path, _ in known_files(self.connection, row.rid)])
-        if not plan.changed:
+        if unchanged(self.connection, row.rid, Listing(folder)):
             return
-        if plan.manifests_changed:
-            # The nodes that stand for packages follow the manifests: the slice is made anew.
-            try:
-                graph = read_graph(
-                    folder.read(project.graph_path, limit_bytes=self.limit_bytes).data
-                )
-            except AgenticOSError as fault:
-                self._failed(project, row, fault, row.fingerprint, row.read_at_ns)
-                return
-            self._take_in(project, row.rid, folder, graph)
+        from agentic_os.aggregate.graph_reader import read_graph
+        from agentic_os.aggregate.graph_take_in import Slice, follow_sources
+
+        self.begin()
+        part = Slice(rid=row.rid, name=project.name, graph_path=project.graph_path, folder=folder)
+        followed = follow_sources(self.connection, part, row.base, self.now())
+        if followed is not None:
+            self.files_read += followed.files_read
+            self.changed = self.changed or followed.changed
             return
-        self._begin()
-        self.files_read += reader.carry_out(plan)
-        self._settle(row.rid, row.base)
-
-    def _begin(self) -> None:
-        if not self._started:
-            self._start()
-            self._started = True
-
-    def _take_in(self, project: GraphProject, rid: int, folder: Folder, graph: Graph) -> None:
-        self.change()
-        paths = graph_paths(graph)
-        listing = Listing(folder)
-        base = listing.base_of(paths)
-        based = {path: f"{base}/{path}" if base else path for path in paths}
-        reader = FileReader(self.connection, rid, listing, self.now())
-        plan = reader.plan(sorted(based.values()))
-        self.files_read += reader.carry_out(plan)
-        extra = extra_nodes(project, graph, base, reader)
-        reader.list_manifests(sorted({item.path for item in extra if item.package and item.path}))
-        reader.record_build_hashes(project.graph_path)
-        numbers = dict(known_files(self.connection, rid))
-        files = {path: numbers[whole] for path, whole in based.items() if whole in numbers}
-        files.update({item.path: numbers[item.path] for item in extra if item.path in numbers})
         try:
-            nodes, edges = store_graph(self.connection, rid, graph, files, extra)
+            read = folder.read(project.graph_path, limit_bytes=self.limit_bytes)
+            graph = read_graph(read.data)
         except AgenticOSError as fault:
-            forget_graph(self.connection, rid)
-            self.diagnostics[project.id] = _diagnostic(project, fault.code, fault.message)
-            nodes = edges = 0
-        self.connection.execute(
-            "UPDATE graph_repo SET nodes=?, edges=? WHERE rid=?", (nodes, edges, rid)
-        )
-        self._settle(rid, base)
+            self._failed(project, row, fault, row.fingerprint, row.read_at_ns)
+            return
+        self._take_in(project, row.rid, folder, graph)
 
-    def _settle(self, rid: int, base: str) -> None:
-        """Note what edges are derived from, in one hash; tell whether it changed."""
-        digest = hashlib.sha256()
-        run = self.connection.execute
-        digest.update(self._stored_hash(rid).encode())
-        for table in ("graph_file", "graph_manifest", "graph_folder"):
-            column = "names" if table == "graph_folder" else "sha256"
-            query = f"SELECT path, {column} FROM {table} WHERE rid=? ORDER BY path"  # noqa: S608 - fixed names
-            for path, value in run(query, (rid,)):
-                digest.update(f"{path}\0{value}\n".encode("utf-8", "surrogateescape"))
-        content = digest.hexdigest()
-        before = run("SELECT content FROM graph_repo WHERE rid=?", (rid,)).fetchone()[0]
-        if content != before:
-            self.changed = True
-        run("UPDATE graph_repo SET content=?, base=? WHERE rid=?", (content, base, rid))
+    def _take_in(self, project: GraphProject, rid: int, folder: Folder, graph: "Graph") -> None:
+        from agentic_os.aggregate.graph_take_in import Slice, take_in
+
+        self.change()
+        part = Slice(rid=rid, name=project.name, graph_path=project.graph_path, folder=folder)
+        done = take_in(self.connection, part, graph, self.now())
+        self.files_read += done.files_read
+        if done.fault is not None:
+            self.diagnostics[project.id] = _diagnostic(project, done.fault.code, done.fault.message)
 
 
 _NOTHING = Fingerprint(-1, 0, 0, 0)
-
-
-def graph_paths(graph: Graph) -> list[str]:
-    """Return every file that a graph names, sorted."""
-    paths = {node.path for node in graph.nodes}
-    paths.update(edge.path for edge in graph.edges)
-    paths.update(item.path for item in graph.hyperedges)
-    paths.discard("")
-    return sorted(paths)
-
-
-def extra_nodes(
-    project: GraphProject, graph: Graph, base: str, reader: FileReader
-) -> list[ExtraNode]:
-    """Return the nodes that edges between projects need and the graph does not have.
-
-    A source file that was read and has no node of its own; a package that a manifest
-    declares; the project itself, where nothing stands for it.
-    """
-    prefix = f"{base}/" if base else ""
-    with_node = {
-        prefix + node.path
-        for node in graph.nodes
-        if node.path and node.label.rpartition("/")[2] == node.path.rpartition("/")[2]
-    }
-    extra = [
-        ExtraNode(
-            key=f"file:{path}", label=path.rpartition("/")[2], path=path, line=1, package=False
-        )
-        for path in reader.readable()
-        if path not in with_node and language_of(path) is not None
-    ]
-    packages = {prefix + node.path for node in graph.nodes if node.package and node.path}
-    at_root = any("/" not in path for path in packages)
-    for manifest in reader.manifests():
-        for package in manifest.packages:
-            if manifest.path in packages:
-                break
-            packages.add(manifest.path)
-            at_root = at_root or not manifest.folder
-            extra.append(
-                ExtraNode(
-                    key=f"pkg_{package.ecosystem}_{package.name}",
-                    label=package.display,
-                    path=manifest.path,
-                    line=package.line,
-                    package=True,
-                )
-            )
-    if not at_root:
-        extra.append(ExtraNode(key="project", label=project.name, path="", line=0, package=True))
-    return extra
 
 
 def _diagnostic(project: GraphProject, code: str, message: str) -> Diagnostic:

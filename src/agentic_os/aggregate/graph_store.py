@@ -42,12 +42,6 @@ def project_number(connection: sqlite3.Connection, project: str) -> int | None:
     return int(row[0]) if row else None
 
 
-def next_project_number(connection: sqlite3.Connection) -> int:
-    """Return an unused project number."""
-    row = connection.execute("SELECT coalesce(max(rid), 0) + 1 FROM graph_repo").fetchone()
-    return int(row[0])
-
-
 def node_range(rid: int) -> tuple[int, int]:
     """Return the first and last node number that a project's nodes can have."""
     return rid << PROJECT_SHIFT, (rid << PROJECT_SHIFT) | MAX_PROJECT_NODES

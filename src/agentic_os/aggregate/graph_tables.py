@@ -88,7 +88,8 @@ CREATE TABLE graph_manifest(
 CREATE TABLE graph_folder(
     rid INTEGER NOT NULL,
     path TEXT NOT NULL,
-    names TEXT NOT NULL,            -- folders (with a slash) and sources in it, one a line
+    names TEXT NOT NULL,            -- folders (with a slash) and Python files in it, one a line
+    digest TEXT NOT NULL,           -- of all names in it; empty for a folder that is not there
     PRIMARY KEY(rid, path)
 ) WITHOUT ROWID;
 

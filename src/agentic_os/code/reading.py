@@ -1,6 +1,5 @@
 """One door to all languages: a path and its bytes in, facts or a code out."""
 
-import hashlib
 from typing import TYPE_CHECKING
 
 from agentic_os.code.go_source import read_go
@@ -73,15 +72,3 @@ def read_source(path: str, data: bytes) -> SourceFacts | None:
         case "typescript":
             grammar: Grammar = "tsx" if path.lower().endswith("x") else "typescript"
             return read_script(data, grammar)
-
-
-def digests(data: bytes) -> tuple[str, str]:
-    """Return the SHA-256 and the MD5 of a file's bytes in hexadecimal.
-
-    MD5 is what Graphify's own ``manifest.json`` records per file at build time; it is
-    compared with that record and used for nothing else.
-    """
-    return (
-        hashlib.sha256(data).hexdigest(),
-        hashlib.md5(data, usedforsecurity=False).hexdigest(),
-    )

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agentic_os.aggregate.graph_files import still_holds
+from agentic_os.aggregate.graph_holds import still_holds
 from agentic_os.aggregate.graph_tables import CONFIDENCE_WORDS, FLAG_SYNTHETIC, PROJECT_SHIFT
 from agentic_os.errors import FilesError
 from agentic_os.files.reading import Folder
