@@ -7,7 +7,6 @@ import random
 import sqlite3
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -20,9 +19,7 @@ from agentic_os.crypto.checkpoint import parse_signed_checkpoint
 from agentic_os.crypto.note import open_note
 from agentic_os.crypto.note_keys import NoteKey, parse_vkey
 from agentic_os.witness.add_checkpoint import AddCheckpoint, write_add_checkpoint
-from agentic_os.witness.bookmark_json import read_receipt, write_request
-from agentic_os.witness.config import read_witness_config
-from agentic_os.witness.server import open_desk
+from agentic_os.witness.bookmark_json import write_request
 from agentic_os.witness.submission import WitnessedLedger, build_bookmark
 
 SERVER = (
@@ -164,56 +161,3 @@ def test_nothing_acknowledged_is_lost_or_rolled_back(tmp_path: Path) -> None:
     finally:
         connection.close()
     assert total > 300  # far more where the disk is not shared; else the kills met idle servers
-
-
-def test_a_graceful_stop_answers_what_is_in_flight(tmp_path: Path) -> None:
-    folder = new_witness(tmp_path / "w")
-    (folder / "witness.toml").write_text("port = 0\n")
-    owner = Owner(seed=1).add(3)
-    with started(folder) as (server, port):
-        request = build_bookmark(owner.ledger(), ordinal=3, old_size=None, binds=False)
-        url = f"http://127.0.0.1:{port}/witness/bookmark"
-        answer = httpx.post(url, content=write_request(request))
-        server.terminate()
-        code = server.wait(20)
-
-    assert read_receipt(answer.content).ordinal == 3
-    assert code == 0
-    assert not (folder / "witness.db-wal").exists()
-    desk = open_desk(read_witness_config(folder))
-    state = desk.store.read.identity(owner.ledger().identity_id)
-    desk.store.close()
-    assert state
-    assert state.bookmark
-    assert state.bookmark.ordinal == 3
-
-
-def test_a_port_that_is_taken_is_said_so(tmp_path: Path) -> None:
-    folder = new_witness(tmp_path / "w")
-    (folder / "witness.toml").write_text("port = 0\n")
-    with started(folder) as (_, port):
-        other = new_witness(tmp_path / "w2")
-        (other / "witness.toml").write_text(f"port = {port}\n")
-        second = subprocess.run(
-            [sys.executable, "-c", SERVER, str(other)],
-            capture_output=True,
-            timeout=30,
-            check=False,
-        )
-
-    assert second.returncode != 0
-    assert b"LISTEN_FAILED" in second.stderr or b"cannot listen on" in second.stderr
-
-
-def test_keys_without_their_database_do_not_serve(tmp_path: Path) -> None:
-    folder = new_witness(tmp_path / "w")
-    (folder / "witness.db").unlink()
-    started_at = time.monotonic()
-    run = subprocess.run(
-        [sys.executable, "-c", SERVER, str(folder)], capture_output=True, timeout=30, check=False
-    )
-
-    assert run.returncode != 0
-    assert b"there is no database witness.db beside the keys" in run.stderr
-    assert not (folder / "witness.db").exists()
-    assert time.monotonic() - started_at < 30

@@ -24,6 +24,7 @@ from agentic_os.crypto.envelope_keys import (
     PublicKeyEnvelope,
     read_public_key_envelope,
 )
+from agentic_os.crypto.keys import ML_DSA_87
 from agentic_os.crypto.note_keys import parse_vkey
 from agentic_os.errors import CryptoError
 from agentic_os.witness.bookmark import (
@@ -61,12 +62,12 @@ def read_request(body: bytes) -> BookmarkRequest:
         tree = decode(body)
     except CryptoError as error:
         raise malformed(error.message) from None
+    if not isinstance(tree, dict):
+        raise malformed("not an object")
     try:
         shape = msgspec.convert(tree, BookmarkShape)
     except msgspec.ValidationError as error:
         raise malformed(_without_quotes(str(error))) from None
-    if not isinstance(tree, dict):  # convert() has seen an object already
-        raise malformed("not an object")
     return BookmarkRequest(
         identity_id=shape.identity_id,
         public_key=_identity_key(tree["identity_public_key"]),
@@ -136,8 +137,8 @@ def _identity_key(tree: JsonValue) -> PublicKeyEnvelope:
         envelope = read_public_key_envelope(tree)
     except CryptoError as error:
         raise malformed(error.message) from None
-    if envelope.key_type != IDENTITY_KEY_TYPE:
-        raise malformed("identity_public_key is not an identity's envelope")
+    if envelope.key_type != IDENTITY_KEY_TYPE or envelope.keys[0].alg != ML_DSA_87:
+        raise malformed("identity_public_key is not an identity's ML-DSA-87 envelope")
     if not _IDENTITY_KEY_ID.fullmatch(envelope.key_id):
         raise malformed("the key id is not aiii_identity_ and 16 hex digits")
     return envelope

@@ -174,7 +174,7 @@ class WitnessStore:
             except sqlite3.Error as second:
                 error = second
         answer = _storage_failed()
-        if isinstance(error, sqlite3.Error) and error.sqlite_errorcode & 0xFF in _BUSY_CODES:
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF in _BUSY_CODES:
             answer = WitnessError("another process is writing", code="STORE_BUSY")
         elif not self._frozen:
             self._frozen = getattr(error, "sqlite_errorname", type(error).__name__)

@@ -6,6 +6,7 @@ import pytest
 from witness_actors import Owner
 
 from agentic_os.crypto.canonical_texts import encode_base64
+from agentic_os.crypto.envelope_keys import key_fingerprint
 from agentic_os.crypto.keys import ED25519, SigningKey
 from agentic_os.crypto.note_keys import NoteSigner
 from agentic_os.errors import CryptoError
@@ -22,6 +23,14 @@ from agentic_os.witness.submission import build_bookmark
 LEDGER = Owner(seed=1).add(6).ledger()
 PLAIN = write_request(build_bookmark(LEDGER, ordinal=6, old_size=None, binds=False))
 PROVED = write_request(build_bookmark(LEDGER, ordinal=6, old_size=4, binds=True))
+KEY_ID = LEDGER.envelope.key_id
+SLH_KEYS = [
+    {
+        "alg": "SLH-DSA-SHA2-256s",
+        "public_key_b64": encode_base64(bytes(64)),
+        "public_key_fingerprint": key_fingerprint("SLH-DSA-SHA2-256s", KEY_ID, bytes(64)),
+    }
+]
 SECRET = "we met at the harbour"
 
 
@@ -91,6 +100,7 @@ def test_no_member_may_carry_words(change: Callable[[dict[str, Any]], object]) -
         lambda tree: tree.update(identity_public_key="text"),
         lambda tree: tree["identity_public_key"].update(key_type="witness"),
         lambda tree: tree["identity_public_key"].update(keys=[]),
+        lambda tree: tree["identity_public_key"].update(keys=SLH_KEYS),
         lambda tree: tree["identity_public_key"]["keys"][0].update(public_key_b64="AAAA"),
         lambda tree: tree["identity_public_key"].update(expires_at="tomorrow"),
         lambda tree: tree.pop("identity_signature"),

@@ -229,6 +229,48 @@ def test_a_public_witness_that_refuses(tmp_path: Path, status: int, code: str) -
     assert result.outcomes[0].code == code
 
 
+def test_a_public_witness_that_moves_meanwhile_is_asked_again_next_time(tmp_path: Path) -> None:
+    class Moving(PublicWitness):
+        def __call__(self, request: httpx.Request) -> httpx.Response:
+            self.size += 1
+            return super().__call__(request)
+
+    result = public_rounds(Moving(), tmp_path).witness(Owner(seed=1).add(5).ledger())
+
+    assert result.outcomes[0].code == "OLD_SIZE_STALE"
+    assert not result.conflicts
+
+
+def test_a_conflict_without_a_size_is_looked_into_and_stays_one(tmp_path: Path) -> None:
+    keys = read_witness_keys(new_witness(tmp_path / "w"))
+    stated = {
+        "witness_public_key_hash": keys.receipt_public.sha256,
+        "key_id": keys.receipt_public.key_id,
+    }
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        match request.url.path:
+            case "/witness/pubkey/hash":
+                return httpx.Response(200, json=stated)
+            case "/witness/pubkey":
+                return httpx.Response(200, content=keys.receipt_public.document)
+            case "/witness/bookmark":
+                return httpx.Response(409, json={"error": "something else"})
+            case _:
+                return httpx.Response(500)
+
+    text = f"witness p {keys.cosigner.key.vkey} http://p.test\nquorum p\n"
+    rounds = WitnessRounds(
+        policy=parse_policy(text.encode()),
+        folder=tmp_path / "c",
+        clock=time.time,
+        connect=lambda url: WitnessClient(url, transport=httpx.MockTransport(answer)),
+    )
+    result = rounds.witness(Owner(seed=1).add(5).ledger())
+
+    assert [item.code for item in result.conflicts] == ["REFUSED_CONFLICT"]
+
+
 def test_a_witness_with_receipts_never_becomes_one_without(tmp_path: Path) -> None:
     ledger = Owner(seed=1).add(5).ledger()
     config = WitnessConfig(folder=new_witness(tmp_path / "w"), port=0)

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import socket
+import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -461,6 +462,20 @@ def test_a_full_disk_stops_signing_until_restart(one: Callable[..., Serving]) ->
     assert add(running, body(9, 5)).status_code == 503
     assert (health.status_code, health.json()["status"]) == (503, "frozen")
     assert "agentic_os_witness_frozen 1" in HTTP.get(f"{running.url}/metrics").text
+
+
+def test_a_note_that_cannot_be_read_is_unavailable(
+    one: Callable[..., Serving], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running = one()
+
+    def failing(_hash: str) -> None:
+        raise sqlite3.OperationalError("disk I/O error")
+
+    monkeypatch.setattr(type(running.desk.store.read), "note", lambda _, name: failing(name))
+    answer = HTTP.get(f"{running.url}/{'0' * 64}/checkpoint")
+
+    assert (answer.status_code, answer.text) == (503, "the storage cannot be read\n")
 
 
 def test_metrics_count_what_happened(one: Callable[..., Serving]) -> None:

@@ -23,6 +23,7 @@ from agentic_os.witness.memory import Point, WitnessedState
 from agentic_os.witness.standing import (
     MONITORING_LAG_SECONDS,
     judge_cosignature,
+    judge_memory,
     judge_newest,
     judge_receipt,
     judge_size,
@@ -78,6 +79,14 @@ def test_a_monitoring_read_may_lag_for_an_hour_and_no_longer() -> None:
     assert newest(old) == "BEHIND"
     assert newest_code(old, now=SEEN.cosigned_at + MONITORING_LAG_SECONDS) == "WITNESS_WENT_BACK"
     assert newest_code(cosigned(OWNER.forked(2), 4, at=NOW - 500)) == "WITNESS_FORK"
+
+
+def test_a_memory_of_another_ledger_is_noticed() -> None:
+    judge_memory(WitnessedState(), ledger=LEDGER)
+    judge_memory(replace(SEEN, origin=LEDGER.origin), ledger=LEDGER)
+
+    other = replace(SEEN, origin="operator.example/ledger/0000000000000000")
+    assert code(judge_memory, other, ledger=LEDGER) == "ORIGIN_CHANGED"
 
 
 def test_sizes_are_judged_by_ledger_and_memory() -> None:

@@ -1,0 +1,94 @@
+"""The runner as a process: start, graceful stop, and what keeps it from starting."""
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+from witness_actors import Owner, new_witness
+
+from agentic_os.witness.bookmark_json import read_receipt, write_request
+from agentic_os.witness.config import read_witness_config
+from agentic_os.witness.server import open_desk
+from agentic_os.witness.submission import build_bookmark
+
+SERVER = (
+    "import sys; from pathlib import Path;"
+    "from agentic_os.witness.config import read_witness_config;"
+    "from agentic_os.witness.server import serve_witness;"
+    "serve_witness(read_witness_config(Path(sys.argv[1])),"
+    " started=lambda host, port: print(port, flush=True))"
+)
+
+
+@contextmanager
+def started(folder: Path) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+    server = subprocess.Popen(
+        [sys.executable, "-c", SERVER, str(folder)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        output = server.stdout
+        assert output
+        with output:
+            yield server, int(output.readline())
+    finally:
+        server.kill()
+        server.wait(20)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_graceful_stop_keeps_what_was_answered(tmp_path: Path, number: int) -> None:
+    folder = new_witness(tmp_path / "w")
+    (folder / "witness.toml").write_text("port = 0\n")
+    owner = Owner(seed=1).add(3)
+    with started(folder) as (server, port):
+        request = build_bookmark(owner.ledger(), ordinal=3, old_size=None, binds=False)
+        url = f"http://127.0.0.1:{port}/witness/bookmark"
+        answer = httpx.post(url, content=write_request(request))
+        server.send_signal(number)
+        code = server.wait(20)
+
+    assert read_receipt(answer.content).ordinal == 3
+    assert code == 0
+    assert not (folder / "witness.db-wal").exists()
+    desk = open_desk(read_witness_config(folder))
+    state = desk.store.read.identity(owner.ledger().identity_id)
+    desk.store.close()
+    assert state
+    assert state.bookmark
+    assert state.bookmark.ordinal == 3
+
+
+def test_a_port_that_is_taken_is_said_so(tmp_path: Path) -> None:
+    folder = new_witness(tmp_path / "w")
+    (folder / "witness.toml").write_text("port = 0\n")
+    with started(folder) as (_, port):
+        other = new_witness(tmp_path / "w2")
+        (other / "witness.toml").write_text(f"port = {port}\n")
+        second = subprocess.run(
+            [sys.executable, "-c", SERVER, str(other)],
+            capture_output=True,
+            timeout=30,
+            check=False,
+        )
+
+    assert second.returncode != 0
+    assert b"LISTEN_FAILED" in second.stderr or b"cannot listen on" in second.stderr
+
+
+def test_keys_without_their_database_do_not_serve(tmp_path: Path) -> None:
+    folder = new_witness(tmp_path / "w")
+    (folder / "witness.db").unlink()
+    run = subprocess.run(
+        [sys.executable, "-c", SERVER, str(folder)], capture_output=True, timeout=30, check=False
+    )
+
+    assert run.returncode != 0
+    assert b"there is no database witness.db beside the keys" in run.stderr
+    assert not (folder / "witness.db").exists()
