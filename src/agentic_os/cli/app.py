@@ -22,6 +22,7 @@ from agentic_os.cli import (
     roots,
     scan,
     search,
+    serve,
     vault,
     witness,
 )
@@ -47,6 +48,7 @@ app.add_typer(model.app, name="model")
 app.add_typer(aios.app, name="aios")
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(witness.app, name="witness")
+app.command("serve")(serve.serve)
 app.command("doctor")(doctor.doctor)
 app.command("paths")(paths.paths)
 app.command("purge")(purge.purge)

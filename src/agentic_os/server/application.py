@@ -1,0 +1,225 @@
+"""The MCP application: one factory for stdio, HTTP and tests.
+
+Made from the library's low-level server, because its convenience layer ignores unknown arguments,
+takes ``"3"`` for an integer and turns failures into results. Requests run in threads of their own;
+nothing heavy is imported or opened before the first of them, so ``initialize`` is answered at once.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from agentic_os import __version__
+from agentic_os.errors import AgenticOSError, UsageError
+from agentic_os.server.definitions import AIOS_INSTRUCTIONS, INSTRUCTIONS
+
+if TYPE_CHECKING:
+    import anyio
+    import mcp_types as types
+    from mcp.server.context import ServerRequestContext
+    from mcp.server.lowlevel import Server
+
+    from agentic_os.server.calls import Profile
+    from agentic_os.server.seat import Seat
+
+    Context = ServerRequestContext[Any]
+
+SERVER_NAME = "agentic-os"
+AIOS_SERVER_NAME = "agentic-os-aios"
+MAX_THREADS = 32
+
+T = TypeVar("T")
+
+
+def make_application(
+    make_seat: "Callable[[], Seat]", *, profile: "Profile" = "full"
+) -> "Server[Any]":
+    """Make the server.
+
+    Args:
+        make_seat: makes the seat at the first request that needs it.
+        profile: ``aios`` offers the AIOS folder alone.
+    """
+    from mcp.server.lowlevel import Server
+
+    handlers = _Handlers(make_seat, profile)
+    full = profile == "full"
+    return Server(
+        SERVER_NAME if full else AIOS_SERVER_NAME,
+        version=__version__,
+        instructions=INSTRUCTIONS if full else AIOS_INSTRUCTIONS,
+        on_list_tools=handlers.list_tools,
+        on_call_tool=handlers.call_tool,
+        on_list_resources=handlers.list_resources,
+        on_list_resource_templates=handlers.list_templates,
+        on_read_resource=handlers.read_resource,
+        on_list_prompts=handlers.list_prompts if full else None,
+        on_get_prompt=handlers.get_prompt if full else None,
+    )
+
+
+class _Handlers:
+    """The request handlers of one server."""
+
+    def __init__(self, make_seat: "Callable[[], Seat]", profile: "Profile") -> None:
+        self._make_seat = make_seat
+        self._profile: Profile = profile
+        self._seat: Seat | None = None
+        self._limiter: anyio.CapacityLimiter | None = None
+
+    @property
+    def _full(self) -> bool:
+        return self._profile == "full"
+
+    def _seated(self) -> "Seat":
+        if self._seat is None:
+            self._seat = self._make_seat()
+        return self._seat
+
+    async def _in_thread(self, work: Callable[[], T]) -> T:
+        import anyio
+        import anyio.to_thread
+
+        if self._limiter is None:
+            self._limiter = anyio.CapacityLimiter(MAX_THREADS)
+        return await anyio.to_thread.run_sync(work, limiter=self._limiter, abandon_on_cancel=True)
+
+    async def list_tools(
+        self, _context: "Context", _params: "types.PaginatedRequestParams | None"
+    ) -> "types.ListToolsResult":
+        """List the tools of the profile."""
+        import mcp_types as types
+
+        from agentic_os.server.calls import definitions
+
+        annotations = types.ToolAnnotations(read_only_hint=True, open_world_hint=False)
+        return types.ListToolsResult(
+            tools=[
+                types.Tool(
+                    name=one.name,
+                    title=one.title,
+                    description=one.description,
+                    input_schema=one.input,
+                    output_schema=one.output,
+                    annotations=annotations,
+                )
+                for one in definitions(self._profile)
+            ]
+        )
+
+    async def call_tool(
+        self, _context: "Context", params: "types.CallToolRequestParams"
+    ) -> "types.CallToolResult":
+        """Call a tool in a thread; what is wrong with the request is a JSON-RPC error."""
+        import mcp_types as types
+        from mcp.shared.exceptions import MCPError
+
+        from agentic_os.server.calls import ToolFailureError, call
+
+        work = partial(call, self._seated(), self._profile, params.name, params.arguments)
+        try:
+            answer = await self._in_thread(work)
+        except ToolFailureError as fault:
+            raise MCPError(fault.code, fault.message) from None
+        return types.CallToolResult(
+            content=[types.TextContent(type="text", text=answer.text)],
+            structured_content=answer.document,
+            is_error=answer.failed,
+        )
+
+    async def list_resources(
+        self, _context: "Context", _params: "types.PaginatedRequestParams | None"
+    ) -> "types.ListResourcesResult":
+        """List the resources with a fixed URI."""
+        import mcp_types as types
+
+        from agentic_os.server.resources import STATIC
+
+        return types.ListResourcesResult(
+            resources=[
+                types.Resource(uri=uri, name=name, description=text, mime_type=mime)
+                for uri, name, text, mime in STATIC
+                if self._full or uri.startswith("aios://")
+            ]
+        )
+
+    async def list_templates(
+        self, _context: "Context", _params: "types.PaginatedRequestParams | None"
+    ) -> "types.ListResourceTemplatesResult":
+        """List the resources that are named by project and path."""
+        import mcp_types as types
+
+        from agentic_os.server.resources import TEMPLATES
+
+        return types.ListResourceTemplatesResult(
+            resource_templates=[
+                types.ResourceTemplate(
+                    uri_template=uri, name=name, description=text, mime_type=mime
+                )
+                for uri, name, text, mime in TEMPLATES
+                if self._full
+            ]
+        )
+
+    async def read_resource(
+        self, _context: "Context", params: "types.ReadResourceRequestParams"
+    ) -> "types.ReadResourceResult":
+        """Read one resource in a thread."""
+        import mcp_types as types
+        from mcp.shared.exceptions import MCPError
+
+        from agentic_os.server.resources import read_resource
+
+        work = partial(read_resource, self._seated(), str(params.uri), fleet=self._full)
+        try:
+            found = await self._in_thread(work)
+        except AgenticOSError as fault:
+            raise MCPError(types.INVALID_PARAMS, fault.message) from None
+        return types.ReadResourceResult(
+            contents=[
+                types.TextResourceContents(uri=found.uri, mime_type=found.mime, text=found.text)
+            ]
+        )
+
+    async def list_prompts(
+        self, _context: "Context", _params: "types.PaginatedRequestParams | None"
+    ) -> "types.ListPromptsResult":
+        """List the prompts."""
+        import mcp_types as types
+
+        from agentic_os.server.prompts import PROMPTS
+
+        return types.ListPromptsResult(
+            prompts=[
+                types.Prompt(
+                    name=one.name,
+                    title=one.title,
+                    description=one.description,
+                    arguments=[
+                        types.PromptArgument(
+                            name=argument.name,
+                            description=argument.description,
+                            required=argument.required,
+                        )
+                        for argument in one.arguments
+                    ],
+                )
+                for one in PROMPTS
+            ]
+        )
+
+    async def get_prompt(
+        self, _context: "Context", params: "types.GetPromptRequestParams"
+    ) -> "types.GetPromptResult":
+        """Render one prompt."""
+        import mcp_types as types
+        from mcp.shared.exceptions import MCPError
+
+        from agentic_os.server.prompts import render_prompt
+
+        try:
+            text = render_prompt(params.name, params.arguments)
+        except UsageError as fault:
+            raise MCPError(types.INVALID_PARAMS, fault.message) from None
+        content = types.TextContent(type="text", text=text)
+        return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=content)])

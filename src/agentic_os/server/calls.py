@@ -1,0 +1,121 @@
+"""One call of a tool: from its name and arguments to its document.
+
+Nothing here knows MCP: the application turns a ``ToolFailure`` into a JSON-RPC error or a result.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import msgspec
+
+from agentic_os.errors import AgenticOSError, AiosError, UsageError
+from agentic_os.server import aios_tools, fleet_tools
+from agentic_os.server.arguments import FleetOverview, QueryGraph, SearchFleet, parse
+from agentic_os.server.definitions import AIOS, FLEET, Definition
+from agentic_os.server.seat import Seat
+
+Profile = Literal["full", "aios"]
+
+INVALID_PARAMS = -32_602
+INTERNAL_ERROR = -32_603
+CONTEXT_FAILED = "the working context could not be read safely"
+AIOS_FAILED = "the AIOS folder could not be read safely"
+_ARGUMENT_FAULTS = frozenset(
+    {
+        "DOTAIOS_ARGUMENT_INVALID",
+        "DOTAIOS_MEMORY_POLICY_INVALID",
+        "DOTAIOS_AMBIGUOUS_PROJECT",
+        "DOTAIOS_PROJECT_SELECTOR_INVALID",
+        "DOTAIOS_PROJECT_SELECTOR_UNKNOWN",
+        "DOTAIOS_PROJECT_SELECTOR_AMBIGUOUS",
+        "DOTAIOS_FOLDER_MISSING",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolAnswer:
+    """A document and its text; ``failed`` marks a result that says why there is none."""
+
+    text: str
+    document: dict[str, Any]
+    failed: bool = False
+
+
+class ToolFailureError(Exception):
+    """A failure that is a JSON-RPC error, with its code and a message without paths."""
+
+    def __init__(self, code: int, message: str) -> None:
+        """Keep both."""
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+def definitions(profile: Profile) -> tuple[Definition, ...]:
+    """The tools of a profile."""
+    return AIOS if profile == "aios" else (*FLEET, *AIOS)
+
+
+def call(
+    seat: Seat, profile: Profile, name: str, arguments: Mapping[str, object] | None
+) -> ToolAnswer:
+    """Call a tool; blocks.
+
+    Raises:
+        ToolFailureError: unknown tool, wrong arguments, or an AIOS tool that failed.
+    """
+    if name not in {one.name for one in definitions(profile)}:
+        raise ToolFailureError(INVALID_PARAMS, "unknown tool")
+    if name in {one.name for one in AIOS}:
+        return _aios(seat, name, arguments or {})
+    try:
+        return _fleet(seat, name, arguments)
+    except UsageError as fault:
+        raise ToolFailureError(INVALID_PARAMS, _said(fault)) from None
+    except AgenticOSError as fault:
+        document = {
+            "data": {},
+            "omissions": [],
+            "truncated": False,
+            "error": {"code": fault.code, "message": fault.message, "hint": fault.hint},
+        }
+        return ToolAnswer(text=_said(fault), document=document, failed=True)
+
+
+def _fleet(seat: Seat, name: str, arguments: Mapping[str, object] | None) -> ToolAnswer:
+    if name == "search_fleet":
+        document = fleet_tools.search_fleet(seat, parse(arguments, SearchFleet))
+    elif name == "fleet_overview":
+        document = fleet_tools.fleet_overview(seat, parse(arguments, FleetOverview))
+    else:
+        document = fleet_tools.query_graph(seat, parse(arguments, QueryGraph))
+    return ToolAnswer(text=msgspec.json.encode(document).decode("utf-8"), document=document)
+
+
+def _aios(seat: Seat, name: str, arguments: Mapping[str, object]) -> ToolAnswer:
+    access = aios_tools.person_access(seat.person.environ, seat.person.home)
+    tool = {
+        "read_working_context": aios_tools.read_working_context,
+        "search_aios": aios_tools.search,
+        "resolve_skill": aios_tools.resolve,
+    }[name]
+    try:
+        text = tool(access, arguments)
+    except UsageError as fault:
+        raise ToolFailureError(INVALID_PARAMS, fault.message) from None
+    except AiosError as fault:
+        if fault.code in _ARGUMENT_FAULTS:
+            raise ToolFailureError(INVALID_PARAMS, fault.message) from None
+        general = CONTEXT_FAILED if name == "read_working_context" else AIOS_FAILED
+        raise ToolFailureError(INTERNAL_ERROR, general) from None
+    except AgenticOSError:
+        raise ToolFailureError(INTERNAL_ERROR, AIOS_FAILED) from None
+    return ToolAnswer(text=text, document=json.loads(text))
+
+
+def _said(fault: AgenticOSError) -> str:
+    hint = f" {fault.hint}" if fault.hint else ""
+    return f"{fault.code}: {fault.message}{hint}"

@@ -1,0 +1,136 @@
+"""The resources: projects, memory, capabilities, sources of answers, the working context.
+
+A source is served only if an answer may cite it: a fact, MEMORY.md, a vault note or an inventory
+that the store holds. It is read now, bounded, contained and redacted, and hidden characters are
+spelt out.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote, unquote
+
+import msgspec
+
+from agentic_os.aggregate import answers
+from agentic_os.aggregate.documents import Role
+from agentic_os.aggregate.sweep import LIMIT_BYTES
+from agentic_os.errors import AgenticOSError, FilesError, ServerError
+from agentic_os.files.reading import Folder
+from agentic_os.server import aios_tools
+from agentic_os.server.arguments import FleetOverview
+from agentic_os.server.fleet_tools import fleet_overview
+from agentic_os.server.seat import Seat
+from agentic_os.text.decoding import decode
+from agentic_os.text.fencing import visible
+
+SOURCE_CHARS = 32_000
+_CITABLE = """
+SELECT file.role FROM file JOIN project ON project.pk = file.project
+WHERE project.id = ? AND file.path = ?
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceText:
+    """What a resource holds."""
+
+    uri: str
+    mime: str
+    text: str
+
+
+STATIC: tuple[tuple[str, str, str, str], ...] = (
+    ("fleet://projects", "projects", "All projects of the fleet", "application/json"),
+    ("fleet://capabilities", "capabilities", "Skills, MCP servers, hooks", "application/json"),
+    ("aios://context", "working-context", "The bounded working context", "text/markdown"),
+)
+TEMPLATES: tuple[tuple[str, str, str, str], ...] = (
+    (
+        "fleet://memory/{project}",
+        "memory",
+        "What one project remembers",
+        "application/json",
+    ),
+    (
+        "fleet://source/{project}/{path}",
+        "source",
+        "A file that an answer cites, redacted",
+        "text/markdown",
+    ),
+)
+
+
+def source_uri(project: str, path: str) -> str:
+    """The URI under which a cited file can be read."""
+    return f"fleet://source/{quote(project)}/{quote(path)}"
+
+
+def read_resource(seat: Seat, uri: str, *, fleet: bool) -> ResourceText:
+    """Read a resource; blocks.
+
+    Raises:
+        ServerError: ``RESOURCE_UNKNOWN``; the message names no path of this machine.
+    """
+    if uri == "aios://context":
+        access = aios_tools.person_access(seat.person.environ, seat.person.home)
+        document = msgspec.json.decode(aios_tools.read_working_context(access, {}))
+        return ResourceText(uri=uri, mime="text/markdown", text=document["markdown"])
+    if fleet and uri == "fleet://projects":
+        return _json(uri, fleet_overview(seat, FleetOverview(budget=32_000)))
+    if fleet and uri == "fleet://capabilities":
+        asked = FleetOverview(sections=("capabilities",), budget=32_000)
+        return _json(uri, fleet_overview(seat, asked))
+    if fleet and uri.startswith("fleet://memory/"):
+        return _memory(seat, uri, unquote(uri.removeprefix("fleet://memory/")))
+    if fleet and uri.startswith("fleet://source/"):
+        project, _, path = uri.removeprefix("fleet://source/").partition("/")
+        return _source(seat, uri, unquote(project), unquote(path))
+    raise _unknown()
+
+
+def _memory(seat: Seat, uri: str, project: str) -> ResourceText:
+    try:
+        with seat.workspace() as workspace:
+            answer = answers.memory(workspace, (project,))
+    except AgenticOSError:
+        raise _unknown() from None
+    facts = [
+        {
+            "title": fact.title,
+            "type": fact.type,
+            "description": fact.description,
+            "text": fact.text,
+            "path": fact.provenance.path,
+            "lines": fact.provenance.lines,
+        }
+        for fact in answer.data.facts
+        if not fact.template
+    ]
+    return _json(uri, {"project": project, "facts": facts})
+
+
+def _source(seat: Seat, uri: str, project: str, path: str) -> ResourceText:
+    with seat.workspace() as workspace:
+        own = next((one for one in workspace.fleet.projects if one.id == project), None)
+        row = workspace.store.connection.execute(_CITABLE, (project, path)).fetchone()
+        if own is None or row is None or row[0] == Role.INVOCATIONS:
+            raise _unknown()
+        try:
+            with Folder.open(own.folder) as folder:
+                read = folder.read(path, limit_bytes=LIMIT_BYTES[Role(row[0])])
+        except FilesError:
+            raise _unknown() from None
+        text = visible(workspace.redactor.redact(decode(read.data).text).text)
+    if len(text) > SOURCE_CHARS:
+        text = f"{text[:SOURCE_CHARS]}\n[cut after {SOURCE_CHARS} characters]"
+    return ResourceText(uri=uri, mime="text/markdown", text=text)
+
+
+def _json(uri: str, value: Any) -> ResourceText:
+    return ResourceText(
+        uri=uri, mime="application/json", text=msgspec.json.encode(value).decode("utf-8")
+    )
+
+
+def _unknown() -> ServerError:
+    return ServerError("there is no such resource", code="RESOURCE_UNKNOWN")

@@ -1,0 +1,49 @@
+"""Where a server sits: whose fleet and whose AIOS folder it answers from.
+
+One workspace is opened for each call and closed after it, so an answer shows an edit of a moment
+ago, and a rebuilt store is picked up without a restart. Calls run in threads of their own; only
+the look for changes is made by one at a time.
+"""
+
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+
+from agentic_os.aggregate.workspace import Person, Workspace, open_workspace
+from agentic_os.files.git import normalise_remote
+from agentic_os.results import Kind
+
+MEMORY_KINDS: frozenset[Kind] = frozenset({"memory", "index", "vault"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seat:
+    """The person a server answers for, and the roots it was started with."""
+
+    person: Person
+    roots: tuple[str, ...] = ()
+    opening: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+
+    @contextmanager
+    def workspace(self, *, sources: bool = False) -> Iterator[Workspace]:
+        """Open the fleet for one call."""
+        with ExitStack() as stack:
+            with self.opening:
+                workspace = stack.enter_context(
+                    open_workspace(self.person, self.roots, sources=sources)
+                )
+            yield workspace
+
+
+def project_of_remote(workspace: Workspace, remote: str | None) -> str | None:
+    """The fleet's project with the same repository as an AIOS project, by normalised URL."""
+    wanted = normalise_remote(remote) if remote else None
+    if wanted is None:
+        return None
+    found = [
+        project.id
+        for project in workspace.fleet.projects
+        if project.remote == wanted and not project.subpath
+    ]
+    return found[0] if len(found) == 1 else None

@@ -1,0 +1,55 @@
+"""The server over stdio: a foreground process of the harness's own.
+
+stdout carries the protocol alone: the library takes it over and points file descriptor 1 at
+stderr, so whatever a dependency prints cannot break the session. The process ends when stdin
+closes, and when its parent dies.
+"""
+
+import os
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from agentic_os.server.application import make_application
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agentic_os.aggregate.workspace import Person
+    from agentic_os.server.calls import Profile
+    from agentic_os.server.seat import Seat
+
+PARENT_SECONDS = 2.0
+"""How often the parent is looked for."""
+
+
+def serve_stdio(person: "Person", roots: tuple[str, ...], *, profile: "Profile" = "full") -> None:
+    """Serve one session over stdin and stdout, until stdin closes."""
+    import anyio
+
+    def make_seat() -> "Seat":
+        from agentic_os.server.seat import Seat
+
+        return Seat(person=person, roots=roots)
+
+    _watch_parent(os.getppid())
+    anyio.run(_serve, make_seat, profile)
+    # Threads that still look something up for an abandoned call are not waited for.
+    os._exit(0)
+
+
+async def _serve(make_seat: "Callable[[], Seat]", profile: "Profile") -> None:
+    from mcp.server.stdio import stdio_server
+
+    application = make_application(make_seat, profile=profile)
+    async with stdio_server() as (incoming, outgoing):
+        await application.run(incoming, outgoing, application.create_initialization_options())
+
+
+def _watch_parent(parent: int) -> None:
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(PARENT_SECONDS)
+        os._exit(0)
+
+    threading.Thread(target=watch, name="parent-watch", daemon=True).start()
