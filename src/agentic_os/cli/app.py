@@ -14,7 +14,9 @@ from agentic_os.cli import (
     capabilities,
     doctor,
     graph,
+    hook,
     ledger,
+    mcp,
     memory,
     model,
     paths,
@@ -49,6 +51,8 @@ app.add_typer(aios.app, name="aios")
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(witness.app, name="witness")
 app.command("serve")(serve.serve)
+app.add_typer(mcp.app, name="mcp")
+app.add_typer(hook.app, name="hook")
 app.command("doctor")(doctor.doctor)
 app.command("paths")(paths.paths)
 app.command("purge")(purge.purge)

@@ -1,0 +1,123 @@
+"""How each harness is told about the server: its file, its key, its own add command.
+
+Facts about clients, nothing else; what is written, and how, is in ``installing``.
+"""
+
+import json
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from agentic_os.errors import UsageError
+
+Form = Literal["json", "toml"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Client:
+    """One harness.
+
+    ``file`` is relative to the home folder; ``key`` is the path of the table that holds servers;
+    ``add`` is the client's own command, before the server's name and command line.
+    """
+
+    name: str
+    file: str
+    form: Form
+    key: tuple[str, ...]
+    add: tuple[str, ...] = ()
+    typed: bool = False
+
+
+CLIENTS: dict[str, Client] = {
+    client.name: client
+    for client in (
+        Client(
+            name="claude-code",
+            file=".claude.json",
+            form="json",
+            key=("mcpServers",),
+            add=("claude", "mcp", "add", "--scope", "user"),
+        ),
+        Client(
+            name="codex",
+            file=".codex/config.toml",
+            form="toml",
+            key=("mcp_servers",),
+            add=("codex", "mcp", "add"),
+        ),
+        Client(
+            name="gemini",
+            file=".gemini/settings.json",
+            form="json",
+            key=("mcpServers",),
+            add=("gemini", "mcp", "add", "-s", "user"),
+        ),
+        Client(name="cursor", file=".cursor/mcp.json", form="json", key=("mcpServers",)),
+        Client(
+            name="vscode",
+            file=".config/Code/User/mcp.json",
+            form="json",
+            key=("servers",),
+            typed=True,
+        ),
+        Client(name="opencode", file=".config/opencode/opencode.json", form="json", key=("mcp",)),
+    )
+}
+
+
+def client_named(name: str) -> Client:
+    """The client of a name.
+
+    Raises:
+        UsageError: ``CLIENT_UNKNOWN``.
+    """
+    try:
+        return CLIENTS[name]
+    except KeyError:
+        raise UsageError(
+            f"unknown client {name!r}",
+            code="CLIENT_UNKNOWN",
+            hint=f"Clients are {', '.join(CLIENTS)}.",
+        ) from None
+
+
+def server_entry(client: Client, command: Sequence[str]) -> dict[str, object]:
+    """What the client's file says about one stdio server."""
+    if client.name == "opencode":
+        return {"type": "local", "command": list(command), "enabled": True}
+    entry: dict[str, object] = {"command": command[0], "args": list(command[1:])}
+    return {"type": "stdio", **entry} if client.typed else entry
+
+
+def add_command(client: Client, server: str, command: Sequence[str]) -> tuple[str, ...]:
+    """The client's own command that adds the server; empty where it has none."""
+    if not client.add:
+        return ()
+    separator = () if client.name == "gemini" else ("--",)
+    return (*client.add, server, *separator, *command)
+
+
+def config_block(client: Client, server: str, command: Sequence[str]) -> str:
+    """What to paste into the client's file, and its own command where it has one."""
+    entry = server_entry(client, command)
+    if client.form == "toml":
+        import tomlkit
+
+        table = tomlkit.table()
+        for name, value in entry.items():
+            table.add(name, value)
+        document = tomlkit.document()
+        servers = tomlkit.table(is_super_table=True)
+        servers.add(server, table)
+        document.add(client.key[0], servers)
+        text = tomlkit.dumps(document)
+    else:
+        nested: object = {server: entry}
+        for key in reversed(client.key):
+            nested = {key: nested}
+        text = json.dumps(nested, indent=2) + "\n"
+    own = add_command(client, server, command)
+    shown = f"# or: {shlex.join(own)}\n" if own and client.form == "toml" else ""
+    return shown + text
