@@ -34,6 +34,7 @@ from agentic_os.ledger.payloads import Role
 
 ENVELOPE_BYTES: Final = 64 * 1024
 _NEXT: Final = "-next"
+_NAME_DIGITS_CHARS: Final = 16
 
 
 class KeyRing:
@@ -68,6 +69,7 @@ class KeyRing:
         """
         if password is not None:
             self._passwords[role] = password
+        self.settle(role, chain)
         key = self._read(role)
         require_current(role, key, chain)
         self.signers[role] = key
@@ -88,11 +90,14 @@ class KeyRing:
         return key
 
     def drop_next(self, role: Role) -> None:
-        """Forget a waiting key that no line names."""
+        """Forget a waiting key whose line was refused before it was written."""
         key_path(self._folder, role + _NEXT).unlink(missing_ok=True)
 
     def settle(self, role: Role, chain: Chain) -> str:
-        """Give a waiting key its name if the chain names it; the retired file's name, or nothing.
+        """Give a waiting key its name if the chain names it; the retired key's name, or nothing.
+
+        A waiting key that no line names is set aside, never deleted: the line may be in a
+        newer copy of the ledger.
 
         Raises:
             CryptoError: as ``read_key``.
@@ -100,17 +105,14 @@ class KeyRing:
         waiting = key_path(self._folder, role + _NEXT)
         if not waiting.exists():
             return ""
-        key = read_key(waiting, password=self._passwords.get(role))
-        current = chain.key_for(role)
-        if current is None or key.public != current:
-            waiting.unlink()
+        password = self._passwords.get(role)
+        key = read_key(waiting, password=password)
+        if chain.key_for(role) != key.public:
+            waiting.rename(key_path(self._folder, f"{role}-unused-{_digits(key)}"))
             return ""
-        named = key_path(self._folder, role)
-        retired = ""
+        named, retired = key_path(self._folder, role), ""
         if named.exists():
-            old = read_key(named, password=self._passwords.get(role))
-            digits = old.key_id.removeprefix("sha256:")[:16]
-            retired = f"{role}-retired-{digits}"
+            retired = f"{role}-retired-{_digits(read_key(named, password=password))}"
             named.rename(key_path(self._folder, retired))
         waiting.rename(named)
         self.signers[role] = key
@@ -141,6 +143,10 @@ def create_keys(
         key_path(folder, CHECKPOINT_KEY), made[CHECKPOINT_KEY], password=passwords.get("identity")
     )
     return made
+
+
+def _digits(key: SigningKey) -> str:
+    return key.key_id.removeprefix("sha256:")[:_NAME_DIGITS_CHARS]
 
 
 def require_current(role: Role, key: SigningKey, chain: Chain) -> None:

@@ -2,6 +2,8 @@
 
 import inspect
 import re
+import sqlite3
+import sys
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
@@ -12,7 +14,7 @@ from identity_actors import MemoryWitness, MemoryWitnesses, booted, born, notes
 import agentic_os.identity
 import agentic_os.ledger
 from agentic_os.errors import IdentityError, LedgerError
-from agentic_os.identity import BootOptions, boot, give_birth
+from agentic_os.identity import BootOptions, boot, give_birth, restoring
 from agentic_os.ledger import LineFilter, request
 from agentic_os.ledger.storage import LEDGER_NAME
 
@@ -381,3 +383,58 @@ def test_a_cosigned_head_spares_signatures_and_says_so(
         found = identity.report.verify
         assert found is not None
         assert (found.lines, found.signatures_skipped, found.cosigned_size) == (4, 2, 4)
+
+
+def test_a_ledger_that_changes_between_verifying_and_replaying_is_safe_mode(
+    grown: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = grown / LEDGER_NAME
+    data = path.read_bytes()
+    lines = data.split(b"\n")
+    changes = {
+        "edited": data.replace(b"event 1", b"event X"),
+        "cut": b"\n".join(lines[:3]) + b"\n",
+        "grown": data + lines[1] + b"\n",
+    }
+    for changed in changes.values():
+        path.write_bytes(data)
+        for leftover in [grown / "projection.db", *grown.glob("snapshot-*")]:
+            leftover.unlink()
+
+        def swap_then_restore(*arguments: object, new: bytes = changed) -> object:
+            path.write_bytes(new)
+            return restoring.restore(*arguments)  # type: ignore[arg-type]  # passed through
+
+        with monkeypatch.context() as patch:
+            patch.setattr(sys.modules["agentic_os.identity.boot"], "restore", swap_then_restore)
+            with booted(grown) as identity:
+                assert identity.report.reason is not None
+                assert identity.report.reason.code == "LEDGER_CHANGED"
+        path.write_bytes(data)
+        with booted(grown) as identity:
+            assert identity.report.mode == "ready"
+
+
+def test_long_histories_are_replayed_in_batches(
+    grown: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(restoring, "REPLAY_LINES", 2)
+    for leftover in [grown / "projection.db", *grown.glob("snapshot-*")]:
+        leftover.unlink()
+    with booted(grown) as identity:
+        assert (identity.report.restored_from, identity.report.replayed) == ("ledger", 4)
+
+
+def test_safe_mode_never_touches_tables_that_it_cannot_read(grown: Path) -> None:
+    path = grown / "projection.db"
+    connection = sqlite3.connect(path)
+    connection.execute("UPDATE meta SET value = 'old' WHERE name = 'schema'")
+    connection.commit()
+    connection.close()
+    _damage_witness_key(grown)  # noticed before the tables are opened
+    for content in (path.read_bytes(), b"not a database" * 1000):
+        path.write_bytes(content)
+        with booted(grown) as identity:
+            assert identity.report.mode == "safe_mode"
+            assert identity.projection.cursor.seq == 0
+        assert path.read_bytes() == content

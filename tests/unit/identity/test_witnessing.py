@@ -6,16 +6,23 @@ from pathlib import Path
 import pytest
 from identity_actors import MemoryWitness, MemoryWitnesses, booted, born, notes
 
-from agentic_os.crypto import make_named_envelope
-from agentic_os.errors import IdentityError
+from agentic_os.crypto import (
+    ML_DSA_87,
+    generate_key,
+    make_named_envelope,
+    read_key,
+    write_key,
+)
+from agentic_os.errors import IdentityError, LedgerError
 from agentic_os.identity import BootOptions, repair_conflict, witnessing
+from agentic_os.identity.keyring import KeyRing
 from agentic_os.identity.witnessing import (
     BOOKMARK_ENTRIES,
     PinnedKeys,
     bookmark_due,
     read_tail,
 )
-from agentic_os.ledger import LineFilter
+from agentic_os.ledger import LineFilter, request
 from agentic_os.ledger.storage import LEDGER_NAME
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
@@ -245,9 +252,6 @@ def test_the_identity_changes_its_key_and_is_witnessed_on(folder: Path) -> None:
 
 @pytest.mark.parametrize("role", ["operator", "platform"])
 def test_other_roles_change_their_keys_when_unlocked(folder: Path, role: str) -> None:
-    from agentic_os.errors import LedgerError
-    from agentic_os.ledger import request
-
     with booted(folder) as identity:
         with pytest.raises(LedgerError) as caught:
             identity.rotate(role)  # type: ignore[arg-type]  # parametrised names
@@ -264,8 +268,6 @@ def test_other_roles_change_their_keys_when_unlocked(folder: Path, role: str) ->
 def test_a_crash_in_a_key_change_is_finished_at_boot(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from agentic_os.identity.keyring import KeyRing
-
     identity = booted(folder)
     with monkeypatch.context() as patch:
 
@@ -283,13 +285,93 @@ def test_a_crash_in_a_key_change_is_finished_at_boot(
     assert not (folder / "keys" / "identity-next.key").exists()
 
 
-def test_a_waiting_key_that_no_line_names_is_dropped(folder: Path) -> None:
-    from agentic_os.crypto import ML_DSA_87, generate_key, write_key
-
-    write_key(folder / "keys" / "identity-next.key", generate_key(ML_DSA_87))
+def test_a_waiting_key_that_no_line_names_is_set_aside(folder: Path) -> None:
+    waiting = generate_key(ML_DSA_87)
+    write_key(folder / "keys" / "identity-next.key", waiting)
     with booted(folder) as identity:
         assert identity.report.mode == "ready"
     assert not (folder / "keys" / "identity-next.key").exists()
+    aside = next((folder / "keys").glob("identity-unused-*.key"))
+    assert read_key(aside).seed == waiting.seed
+
+
+def test_a_crash_in_the_operators_key_change_is_finished_at_unlock(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    identity = booted(folder)
+    identity.unlock("operator")
+    with monkeypatch.context() as patch:
+
+        def die(*_: object) -> str:
+            raise KeyboardInterrupt
+
+        patch.setattr(KeyRing, "settle", die)
+        with pytest.raises(KeyboardInterrupt):
+            identity.rotate("operator")
+    identity._lock.release()
+    with booted(folder) as again:
+        again.unlock("operator")
+        policy = request("policy.set", {"key": "k", "value": 1})
+        assert again.append("operator", [policy]).lines == 3
+
+
+def test_a_key_change_that_is_refused_leaves_no_key_behind(folder: Path) -> None:
+    with booted(folder) as identity:
+        with pytest.raises(LedgerError):
+            identity.rotate("identity", reason="x" * 2_000)
+        assert not list((folder / "keys").glob("*next*"))
+        identity.append("agent", notes(1))
+
+
+def test_a_key_of_somebody_else_is_no_key_of_ours(folder: Path) -> None:
+    path = folder / "keys" / "operator.key"
+    path.unlink()
+    write_key(path, generate_key(ML_DSA_87))
+    with booted(folder) as identity:
+        with pytest.raises(IdentityError) as caught:
+            identity.unlock("operator")
+        assert caught.value.code == "KEY_MISMATCH"
+
+
+def test_a_receipt_that_cannot_be_kept_is_told(folder: Path) -> None:
+    witness = MemoryWitness()
+    with booted(folder, MemoryWitnesses(members=[witness])) as identity:
+        identity.append("agent", notes(1))
+        other = make_named_envelope(witness.receipt_key.public, key_type="witness", created_at=NOW)
+        PinnedKeys(folder).pin(other)
+        identity._require_ready().pinned[other.key_id] = other
+        answer = identity.bookmark().witnesses[0]
+        assert (answer.code, answer.receipt_seq) == ("ACKNOWLEDGED", None)
+        assert "could not be kept" in answer.message
+
+
+def test_a_damaged_latch_or_tail_is_never_nothing(folder: Path) -> None:
+    (folder / "safe-mode.json").mkdir()
+    with booted(folder) as identity:
+        assert identity.report.reason is not None
+        assert identity.report.reason.code == "SAFE_MODE_LATCHED"
+    (folder / "safe-mode.json").rmdir()
+    (folder / "witness-tail.json").mkdir()
+    with booted(folder) as identity:
+        assert identity.report.reason is not None
+        assert identity.report.reason.code == "WITNESS_TAIL_INVALID"
+    (folder / "witness-tail.json").rmdir()
+    (folder / "witness-tail.json").write_bytes(b'{"ledger_ordinal": 1}')
+    with booted(folder) as identity:
+        assert identity.report.reason is not None
+        assert identity.report.reason.code == "WITNESS_TAIL_INVALID"
+
+
+def test_a_lost_envelope_is_made_again_and_a_link_is_refused(folder: Path) -> None:
+    path = folder / "identity-envelope.json"
+    path.unlink()
+    with booted(folder) as identity:
+        assert identity.report.mode == "ready"
+    path.rename(folder / "elsewhere")
+    path.symlink_to("elsewhere")
+    with booted(folder) as identity:
+        assert identity.report.reason is not None
+        assert identity.report.reason.code == "ENVELOPE_INVALID"
 
 
 def test_a_pinned_key_is_never_replaced(folder: Path) -> None:

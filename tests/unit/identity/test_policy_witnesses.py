@@ -1,0 +1,84 @@
+"""An identity and the real witness service, by this program's own client."""
+
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from identity_actors import born, notes
+from witness_actors import Serving, new_witness, policy_of, serving
+
+from agentic_os.identity import BootOptions, Identity, PolicyWitnesses, boot, repair_conflict
+from agentic_os.ledger import LineFilter
+from agentic_os.witness.config import WitnessConfig
+from agentic_os.witness.rounds import WitnessRounds
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    folder = new_witness(tmp_path_factory.mktemp("witness") / "w")
+    with serving(WitnessConfig(folder=folder)) as running:
+        yield running
+
+
+def _options(folder: Path, service: Serving) -> BootOptions:
+    rounds = WitnessRounds(policy=policy_of(service), folder=folder / "witness", clock=time.time)
+    return BootOptions(witnesses=PolicyWitnesses(rounds=rounds))
+
+
+def _boot(folder: Path, service: Serving) -> Identity:
+    return boot(folder, _options(folder, service))
+
+
+def test_a_life_with_a_witness(tmp_path: Path, service: Serving) -> None:
+    folder = born(tmp_path / "me")
+    with _boot(folder, service) as identity:
+        assert [one.code for one in identity.report.witnesses] == ["UNKNOWN"]
+        identity.append("agent", notes(1, 2))
+        answer = identity.bookmark()
+        assert answer.quorum
+        assert [(one.code, one.receipt_seq) for one in answer.witnesses] == [("ACKNOWLEDGED", 4)]
+        identity.rotate("identity")
+        identity.append("agent", notes(3))
+        assert identity.bookmark().witnesses[0].code == "ACKNOWLEDGED"
+    with _boot(folder, service) as identity:
+        assert identity.report.mode == "ready"
+        assert [one.code for one in identity.report.witnesses] == ["BEHIND"]
+        assert identity.show(LineFilter(type="system.witnessed")).matched == 2
+
+
+def test_a_receipt_of_the_clients_memory_is_settled(tmp_path: Path, service: Serving) -> None:
+    folder = born(tmp_path / "me")
+    identity = _boot(folder, service)
+    identity.append("agent", notes(1))
+    organs = identity._require_ready()
+    assert organs.witnesses is not None
+    organs.witnesses.witness(identity._seen_by_witnesses(organs))
+    identity._lock.release()  # the process dies before it could write the receipt
+    with _boot(folder, service) as again:
+        assert again.report.receipts_settled == 1
+    kept = next((folder / "witness").glob("*/receipts.jsonl"))
+    kept.write_bytes(b"damaged\n")
+    with _boot(folder, service) as third:
+        assert (third.report.mode, third.report.receipts_settled) == ("ready", 0)
+
+
+def test_a_rollback_latches_and_a_newer_copy_releases(tmp_path: Path, service: Serving) -> None:
+    folder = born(tmp_path / "me")
+    with _boot(folder, service) as identity:
+        identity.append("agent", notes(1))
+        identity.bookmark()
+    shutil.copytree(folder, tmp_path / "old")
+    with _boot(folder, service) as identity:
+        identity.append("agent", notes(2))
+    newest = (folder / "ledger.jsonl").read_bytes()
+    for name in ("ledger.jsonl", "witness-tail.json", "verified-head.json"):
+        shutil.copy(tmp_path / "old" / name, folder / name)
+    with _boot(folder, service) as identity:
+        assert identity.report.reason is not None
+        assert identity.report.reason.code == "WITNESS_AHEAD"
+    (folder / "ledger.jsonl").write_bytes(newest)
+    assert repair_conflict(folder, _options(folder, service)).action == "latch_released"
+    with _boot(folder, service) as identity:
+        assert identity.report.mode == "ready"
