@@ -82,17 +82,28 @@ class ProjectCode:
             self._facts[path] = self.source.facts(path) if readable else None
         return self._facts[path]
 
-    def paths(self, family: str) -> Iterator[str]:
-        """Yield the files of one language family, in order."""
+    def sources(self, family: str) -> Iterator[tuple[str, SourceFacts]]:
+        """Yield the files of one language family that were read, and what they say."""
+        for path in self.paths.get(family, ()):
+            facts = self.facts(path) if self.files[path] else None
+            if facts is not None:
+                yield path, facts
+
+    @cached_property
+    def paths(self) -> dict[str, list[str]]:
+        """The files of each language family, in order."""
+        found: dict[str, list[str]] = {}
         for path in sorted(self.files):
-            if language_family(path) == family:
-                yield path
+            family = language_family(path)
+            if family:
+                found.setdefault(family, []).append(path)
+        return found
 
     @cached_property
     def python_modules(self) -> dict[str, Provided]:
         """The Python modules that this project provides to others."""
         name = self.folder.rstrip("/").rpartition("/")[2]
-        return python_modules(self.paths("python"), self.manifests, folder_name=name)
+        return python_modules(self.paths.get("python", ()), self.manifests, folder_name=name)
 
     @cached_property
     def python_module_of(self) -> dict[str, str]:

@@ -54,9 +54,8 @@ def go_edges(codes: Sequence[ProjectCode], links: DeclaredLinks, account: Accoun
     """Derive the Go edges of every project."""
     rule = _Go(codes, links, account)
     for code in codes:
-        for path in code.paths("go"):
-            facts = code.facts(path)
-            if facts is not None and facts.imports:
+        for path, facts in code.sources("go"):
+            if facts.imports:
                 rule.file(code, path, facts)
 
 
@@ -129,7 +128,7 @@ class _Go:
         folder = "/".join(part for part in (manifest.folder, rest) if part)
         files = tuple(
             path
-            for path in provider.paths("go")
+            for path in provider.paths.get("go", ())
             if path.rpartition("/")[0] == folder and not is_excluded(path)
         )
         if not files:

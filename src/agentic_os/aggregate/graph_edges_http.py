@@ -58,9 +58,8 @@ def http_edges(codes: Sequence[ProjectCode], account: Account) -> None:
     rule = _Http(codes, account)
     for code in codes:
         for family in ("python", "script"):
-            for path in code.paths(family):
-                facts = code.facts(path)
-                if facts is None or not facts.calls or is_excluded(path):
+            for path, facts in code.sources(family):
+                if not facts.calls or is_excluded(path):
                     continue
                 for call in facts.calls:
                     node = code.user_node(path, facts, call.scope)

@@ -53,9 +53,8 @@ def python_edges(codes: Sequence[ProjectCode], links: DeclaredLinks, account: Ac
     """Derive the Python edges of every project."""
     rule = _Python(codes, links, account)
     for code in codes:
-        for path in code.paths("python"):
-            facts = code.facts(path)
-            if facts is not None and facts.imports:
+        for path, facts in code.sources("python"):
+            if facts.imports:
                 rule.file(code, path, facts)
 
 
@@ -335,7 +334,7 @@ def _is_local(place: Place, top: str) -> bool:
 def _excluded_tops(code: ProjectCode) -> set[str]:
     """Top-level names that the project's excluded files would have, were they packages."""
     tops: set[str] = set()
-    for path in code.paths("python"):
+    for path in code.paths.get("python", ()):
         if is_excluded(path):
             *folders, name = path.split("/")
             tops.update(folders[-2:])

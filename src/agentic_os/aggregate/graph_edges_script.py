@@ -48,9 +48,8 @@ def script_edges(codes: Sequence[ProjectCode], links: DeclaredLinks, account: Ac
     """Derive the JavaScript and TypeScript edges of every project."""
     rule = _Script(codes, links, account)
     for code in codes:
-        for path in code.paths("script"):
-            facts = code.facts(path)
-            if facts is not None and facts.imports:
+        for path, facts in code.sources("script"):
+            if facts.imports:
                 rule.file(code, path, facts)
 
 

@@ -6,7 +6,7 @@ INFERRED. Where the consumer's source was read, its imports say more and this ru
 
 from collections.abc import Sequence
 
-from agentic_os.aggregate.graph_code import ProjectCode
+from agentic_os.aggregate.graph_code import ProjectCode, Stub
 from agentic_os.aggregate.graph_edges import STUB_ONLY, UNDECLARED, Account, Goal, Place
 from agentic_os.aggregate.graph_edges_packages import DeclaredLinks
 from agentic_os.code.layout import GENERIC_NAMES
@@ -19,24 +19,28 @@ _IMPORTS = {"imports", "imports_from"}
 
 def stub_edges(codes: Sequence[ProjectCode], links: DeclaredLinks, account: Account) -> None:
     """Derive R2b for every file that the graph knows and nobody could read."""
+    unread = [code for code in codes if not all(code.files.values())]
+    stubs = {code.project: code.source.stubs() for code in unread}
+    if not any(stubs.values()):
+        return
     providers: dict[tuple[str, str], list[tuple[ProjectCode, str, str]]] = {}
     for code in codes:
         for provided in code.python_modules.values():
             key = ("python", graph_id(provided.module))
             providers.setdefault(key, []).append((code, provided.path, provided.package))
-    for code in codes:
-        if not all(code.files.values()):
-            _project(code, links, account, providers)
+    for code in unread:
+        _project(code, stubs[code.project], links, account, providers)
 
 
 def _project(
     code: ProjectCode,
+    stubs: Sequence[Stub],
     links: DeclaredLinks,
     account: Account,
     providers: dict[tuple[str, str], list[tuple[ProjectCode, str, str]]],
 ) -> None:
     own = {graph_id(module.partition(".")[0]) for module in code.python_modules}
-    for stub in code.source.stubs():
+    for stub in stubs:
         if stub.relation not in _IMPORTS or code.files.get(stub.path, True):
             continue
         family = language_family(stub.path)

@@ -48,9 +48,8 @@ def tool_edges(codes: Sequence[ProjectCode], links: DeclaredLinks, account: Acco
                 place = Place(code=code, path=manifest.path, line=command.line, node=node)
                 rule.started(place, command.command, command.arguments)
         for family in ("python", "script"):
-            for path in code.paths(family):
-                facts = code.facts(path)
-                if facts is None or is_excluded(path):
+            for path, facts in code.sources(family):
+                if not facts.launches or is_excluded(path):
                     continue
                 for launch in facts.launches:
                     node = code.user_node(path, facts, launch.scope)

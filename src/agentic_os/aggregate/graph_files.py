@@ -235,6 +235,8 @@ class FileReader:
                 hashes = build_hashes(read.data)
             except FilesError:
                 hashes = {}
+        if not hashes and self._never_recorded():
+            return
         by_name: dict[str, list[str]] = {}
         for key in hashes:
             by_name.setdefault(key.rpartition("/")[2], []).append(key)
@@ -244,6 +246,10 @@ class FileReader:
             same = [key for key in near if key == path or key.endswith(f"/{path}")]
             rows.append((hashes[same[0]] if len(same) == 1 else "", fid))
         self.connection.executemany("UPDATE graph_file SET built=? WHERE fid=?", rows)
+
+    def _never_recorded(self) -> bool:
+        query = "SELECT 1 FROM graph_file WHERE rid=? AND built != '' LIMIT 1"
+        return self.connection.execute(query, (self.rid,)).fetchone() is None
 
     def list_manifests(self, paths: list[str]) -> None:
         """Give manifests that nodes stand for a place among the files, as they were read."""

@@ -45,11 +45,8 @@ class _Routes:
         self.files: dict[str, SourceFacts] = {}
         self.holders: dict[_Key, Holder] = {}
         for family in ("python", "script"):
-            for path in code.paths(family):
-                if is_excluded(path):
-                    continue
-                facts = code.facts(path)
-                if facts is None or not (facts.holders or facts.routes or facts.mounts):
+            for path, facts in code.sources(family):
+                if is_excluded(path) or not (facts.holders or facts.routes or facts.mounts):
                     continue
                 self.files[path] = facts
                 for holder in facts.holders:

@@ -64,11 +64,12 @@ class Provided(msgspec.Struct, frozen=True):
 def is_excluded(path: str) -> bool:
     """Whether a file lies in a test, example, fixture or vendored place."""
     *folders, name = path.lower().split("/")
-    if any(folder in EXCLUDED_FOLDERS for folder in folders):
+    if not EXCLUDED_FOLDERS.isdisjoint(folders):
         return True
     if name.startswith(_TEST_PREFIXES) or name.endswith(_TEST_SUFFIXES):
         return True
-    return language_family(path) == "script" and any(mark in name for mark in _SCRIPT_TESTS)
+    marked = any(mark in name for mark in _SCRIPT_TESTS)
+    return marked and language_family(path) == "script"
 
 
 def nearest_manifest(

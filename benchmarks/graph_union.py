@@ -1,0 +1,368 @@
+"""The code graph: cold questions beside Graphify's own on one union, and how both parts scale.
+
+``python benchmarks/graph_union.py [--sizes 10000,100000,1000000] [--repeats 7] [--plot FILE]``
+
+1. A fleet of eleven projects with 5,000 nodes each is taken in by ``agentic-os aggregate`` and
+   exported as one node-link file. Whole processes are timed on both: ``agentic-os graph path`` and
+   ``graph neighbors``; ``graphify path`` and ``graphify explain``. Graphify is installed into a
+   folder of its own below the temporary one.
+2. Synthetic unions from 10^4 to 10^6 nodes (three edges a node, skewed, one in a hundred between
+   projects) are written to stores, and a fresh process asks each of them.
+"""
+
+# ruff: noqa: E501 - drawing and table text
+
+import argparse
+import json
+import math
+import os
+import random
+import resource
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import venv
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from measure import Run, median, run_once
+
+from agentic_os.aggregate.graph_reader import read_graph
+from agentic_os.aggregate.graph_store import store_graph
+from agentic_os.aggregate.graph_tables import GRAPH_DDL
+from agentic_os.tiers.graph_context import CodeGraph
+from agentic_os.tiers.graph_near import find, neighbors
+from agentic_os.tiers.graph_walk import Scope, Walker
+
+GRAPHIFY = "0.9.96"
+PROJECTS = 11
+NODES_EACH = 5_000
+REPO_NODES = 10_000
+SEED = 7
+QUERIES = 200
+
+
+def synthetic(name: str, nodes: int, rng: random.Random) -> bytes:
+    """A node-link document with skewed in-degree and three edges a node."""
+    node_list = [
+        {
+            "id": f"{name}_module_{i % 97}_item_{i}",
+            "label": f"{name}_item_{i}()",
+            "file_type": "code",
+            "source_file": f"src/module_{i % 97}.py",
+            "source_location": f"L{i % 900 + 1}",
+            "community": i % 12,
+        }
+        for i in range(nodes)
+    ]
+    links = []
+    for i in range(nodes):
+        for _ in range(3):
+            target = int(nodes * rng.random() ** 2)
+            links.append(
+                {
+                    "source": node_list[i]["id"],
+                    "target": node_list[target]["id"],
+                    "relation": rng.choice(("calls", "contains", "imports", "uses")),
+                    "confidence": "EXTRACTED",
+                    "confidence_score": 1.0,
+                    "source_file": node_list[i]["source_file"],
+                    "source_location": node_list[i]["source_location"],
+                }
+            )
+    document = {
+        "directed": False,
+        "multigraph": False,
+        "graph": {},
+        "nodes": node_list,
+        "links": links,
+    }
+    return json.dumps(document).encode()
+
+
+# -- 1: beside graphify ----------------------------------------------------------------------------
+
+
+def descriptor(name: str) -> str:
+    return (
+        f'project:\n  name: "{name}"\n  description: "bench"\n'
+        "  project_init_contract_version: 2\nlanguage: python\ndelivery: library\n"
+        "memory:\n  stack: obsidian-graphify\n  tier: 2\n  memory_path: .agents/memory\n"
+        "  vault_path: .agents/vault\n  graph_path: graphify-out/graph.json\n"
+    )
+
+
+def fleet(root: Path) -> None:
+    rng = random.Random(SEED)
+    for number in range(PROJECTS):
+        name = f"p{number:02d}"
+        for path, data in (
+            (".agents/config.yaml", descriptor(name).encode()),
+            ("graphify-out/graph.json", synthetic(name, NODES_EACH, rng)),
+        ):
+            target = root / name / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(data)
+
+
+def graphify(folder: Path) -> Path:
+    script = folder / "bin" / "graphify"
+    if not script.exists():
+        venv.create(folder, with_pip=True)
+        subprocess.run(
+            [folder / "bin" / "python", "-m", "pip", "install", "-qq", f"graphifyy=={GRAPHIFY}"],
+            check=True,
+        )
+    return script
+
+
+def repeat(command: Sequence[str], environ: dict[str, str], repeats: int) -> list[Run]:
+    run_once(command, environ)
+    return [run_once(command, environ) for _ in range(repeats)]
+
+
+def beside_graphify(repeats: int) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        root = folder / "fleet"
+        fleet(root)
+        environ = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
+        environ |= {"HOME": str(folder), "NO_COLOR": "1"}
+        environ |= {
+            f"AGENTIC_OS_{part}_DIR": str(folder / part.lower())
+            for part in ("CONFIG", "DATA", "CACHE", "STATE")
+        }
+        ours = str(Path(sys.executable).parent / "agentic-os")
+        place = ("--root", str(root))
+        build = run_once((ours, "aggregate", *place), environ)
+        union = folder / "union.json"
+        with union.open("wb") as file:
+            subprocess.run([ours, "graph", "export", *place], check=True, env=environ, stdout=file)
+        theirs = str(
+            graphify(Path(tempfile.gettempdir()) / f"agentic-os-graphify-{os.getuid()}/bench")
+        )
+        start, end = "p03_item_4900()", "p03_item_11()"
+        questions = {
+            "agentic-os graph path": (ours, "graph", "path", start, end, *place),
+            "graphify path": (theirs, "path", start, end, "--graph", str(union)),
+            "agentic-os graph neighbors": (ours, "graph", "neighbors", start, *place),
+            "graphify explain": (theirs, "explain", start, "--graph", str(union)),
+            "agentic-os --help": (ours, "--help"),
+        }
+        print(f"\n## Whole process, a union of {PROJECTS * NODES_EACH:,} nodes")
+        print(f"first aggregate: {build.cpu_s:.2f} s CPU, {build.peak_mib:.0f} MiB\n")
+        print("| command | CPU s | wall s | peak MiB |\n|---|---|---|---|")
+        cpu = {}
+        for label, command in questions.items():
+            figure = median(repeat(command, environ, repeats))
+            cpu[label] = figure.cpu_s
+            print(f"| {label} | {figure.cpu_s:.3f} | {figure.wall_s:.3f} | {figure.peak_mib:.0f} |")
+        print(
+            f"\npath: {cpu['graphify path'] / cpu['agentic-os graph path']:.1f} x less CPU;",
+            end=" ",
+        )
+        ratio = cpu["graphify explain"] / cpu["agentic-os graph neighbors"]
+        print(f"neighbours beside explain: {ratio:.1f} x less")
+
+
+# -- 2: scaling ------------------------------------------------------------------------------------
+
+
+def build_store(path: Path, nodes: int) -> tuple[float, float]:
+    """Write a store; returns the CPU seconds of reading and of writing."""
+    rng = random.Random(SEED)
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.executescript("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;" + GRAPH_DDL)
+    connection.execute("PRAGMA cache_size=-65536")
+    repos = max(1, nodes // REPO_NODES)
+    reading = writing = 0.0
+    connection.execute("BEGIN")
+    for rid in range(1, repos + 1):
+        data = synthetic(f"r{rid:03d}", min(nodes, REPO_NODES), rng)
+        started = time.process_time()
+        graph = read_graph(data)
+        read = time.process_time()
+        connection.execute(
+            f"INSERT INTO graph_repo VALUES(?,?,'','current','','',{'0,' * 5}'','','','','',0,0,0,'{{}}')",
+            (rid, f"r{rid:03d}"),
+        )
+        files = {}
+        for file in sorted({node.path for node in graph.nodes}):
+            cursor = connection.execute(
+                "INSERT INTO graph_file(rid, path, size, mtime_ns, ctime_ns, inode, read_at_ns,"
+                " sha256, built) VALUES(?,?,-1,0,0,0,0,'','')",
+                (rid, file),
+            )
+            files[file] = int(cursor.lastrowid or 0)
+        store_graph(connection, rid, graph, files)
+        reading += read - started
+        writing += time.process_time() - read
+    term = connection.execute("SELECT min(tid) FROM graph_term").fetchone()[0]
+    rows = set()
+    while repos > 1 and len(rows) < nodes * 3 // 100:
+        source, target = rng.randrange(1, repos + 1), rng.randrange(1, repos + 1)
+        if source != target:
+            rows.add(
+                (source << 24 | rng.randrange(REPO_NODES), target << 24 | rng.randrange(REPO_NODES))
+            )
+    connection.executemany(
+        "INSERT INTO graph_cross VALUES(?,?,?,'R3',1,0,1.0,'a.py','b.py',1,'x')",
+        [(*row, term) for row in sorted(rows)],
+    )
+    connection.execute("COMMIT")
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
+    return reading, writing
+
+
+def ask_store(path: Path) -> dict[str, float]:
+    """Ask a store in this process; milliseconds, and the peak memory in MiB."""
+    connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    rng = random.Random(SEED)
+    numbers = [
+        row[0] for row in connection.execute("SELECT nid FROM graph_node ORDER BY nid LIMIT 1")
+    ]
+    repos = connection.execute("SELECT max(rid) FROM graph_repo").fetchone()[0]
+    each = connection.execute("SELECT count(*) FROM graph_node WHERE nid >> 24 = 1").fetchone()[0]
+    assert numbers
+
+    def node() -> int:
+        return rng.randrange(1, repos + 1) << 24 | rng.randrange(each)
+
+    walker = Walker(connection, Scope())
+    graph = CodeGraph(connection, {}, check=False)
+    labels = [
+        connection.execute("SELECT label FROM graph_node WHERE nid=?", (node(),)).fetchone()[0]
+        for _ in range(QUERIES)
+    ]
+
+    def near() -> None:
+        walker.around([node()], "out", depth=1, budget=300)
+
+    def two_hops() -> None:
+        walker.around([node()], "out", depth=2, budget=300)
+
+    def path_inside() -> None:
+        rid = rng.randrange(1, repos + 1) << 24
+        walker.path(rid | rng.randrange(each), rid | rng.randrange(each), directed=True)
+
+    def path_across() -> None:
+        walker.path(node(), node(), directed=True)
+
+    def answer() -> None:
+        neighbors(graph, rng.choice(labels), limit=50)
+
+    def substring() -> None:
+        find(graph, rng.choice(labels)[3:-3], limit=10)
+
+    found: dict[str, float] = {}
+    for name, ask in {
+        "1 hop": near,
+        "2 hops": two_hops,
+        "path inside": path_inside,
+        "path across": path_across,
+        "neighbours answered": answer,
+        "substring": substring,
+    }.items():
+        times = sorted(timed(ask) for _ in range(QUERIES))
+        found[f"{name} p50"] = statistics.median(times)
+        found[f"{name} p95"] = times[int(QUERIES * 0.95)]
+    found["peak MiB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return found
+
+
+def timed(ask: Callable[[], None]) -> float:
+    started = time.perf_counter()
+    ask()
+    return (time.perf_counter() - started) * 1_000
+
+
+def scaling(sizes: Sequence[int], plot: Path | None) -> None:
+    print("\n## In process, from a fresh process each")
+    rows: dict[int, dict[str, float]] = {}
+    with tempfile.TemporaryDirectory() as name:
+        for nodes in sizes:
+            path = Path(name) / f"{nodes}.db"
+            reading, writing = build_store(path, nodes)
+            done = subprocess.run(
+                [sys.executable, __file__, "--ask", str(path)], check=True, capture_output=True
+            )
+            rows[nodes] = {
+                "read s": reading,
+                "write s": writing,
+                "store MB": path.stat().st_size / 1e6,
+                **json.loads(done.stdout),
+            }
+            path.unlink()
+    columns = list(next(iter(rows.values())))
+    print("| nodes | " + " | ".join(columns) + " |\n|---|" + "---|" * len(columns))
+    for nodes, row in rows.items():
+        print(f"| {nodes:,} | " + " | ".join(f"{row[column]:.3g}" for column in columns) + " |")
+    if plot is not None:
+        plot.write_text(drawn(rows), encoding="utf-8")
+        print(f"\nplot: {plot.name}")
+
+
+def drawn(rows: dict[int, dict[str, float]]) -> str:
+    """A plot of the medians over the number of nodes, both logarithmic, as SVG."""
+    series = [name for name in next(iter(rows.values())) if name.endswith("p50")]
+    colours = ("#0b6", "#06c", "#c60", "#c06", "#555", "#909")
+    width, height, left, bottom = 640, 400, 70, 40
+    low, high = math.log10(min(rows)), math.log10(max(rows))
+    values = [max(row[name], 1e-3) for row in rows.values() for name in series]
+    floor, ceiling = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
+
+    def x(nodes: float) -> float:
+        return left + (math.log10(nodes) - low) / max(high - low, 1e-9) * (width - left - 170)
+
+    def y(value: float) -> float:
+        share = (math.log10(max(value, 1e-3)) - floor) / max(ceiling - floor, 1)
+        return height - bottom - share * (height - bottom - 20)
+
+    parts = [
+        (
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"'
+            ' font-family="sans-serif" font-size="12">'
+        ),
+        '<rect width="100%" height="100%" fill="white"/>',
+    ]
+    for power in range(floor, ceiling + 1):
+        parts.append(
+            f'<line x1="{left}" x2="{width - 170}" y1="{y(10**power):.0f}" y2="{y(10**power):.0f}" stroke="#ddd"/>'
+        )
+        parts.append(
+            f'<text x="{left - 8}" y="{y(10**power) + 4:.0f}" text-anchor="end">{10.0**power:g} ms</text>'
+        )
+    parts += [
+        f'<text x="{x(nodes):.0f}" y="{height - 18}" text-anchor="middle">{nodes:,}</text>'
+        for nodes in rows
+    ]
+    for colour, name in zip(colours, series, strict=False):
+        points = " ".join(f"{x(nodes):.0f},{y(row[name]):.0f}" for nodes, row in rows.items())
+        last = list(rows.values())[-1][name]
+        parts.append(
+            f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2"/>'
+        )
+        parts.append(f'<text x="{width - 164}" y="{y(last) + 4:.0f}" fill="{colour}">{name}</text>')
+    return "\n".join([*parts, "</svg>", ""])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Measure the code graph.")
+    parser.add_argument("--sizes", default="10000,100000,1000000")
+    parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--plot", type=Path)
+    parser.add_argument("--ask", type=Path, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.ask is not None:
+        print(json.dumps(ask_store(given.ask)))
+        return
+    beside_graphify(given.repeats)
+    scaling([int(size) for size in given.sizes.split(",") if size], given.plot)
+
+
+if __name__ == "__main__":
+    main()
