@@ -160,4 +160,4 @@ def test_nothing_acknowledged_is_lost_or_rolled_back(tmp_path: Path) -> None:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     finally:
         connection.close()
-    assert total > 300  # far more where the disk is not shared; else the kills met idle servers
+    assert total > 100  # far more where the disk is not shared; fewer means idle servers
