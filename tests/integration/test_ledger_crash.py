@@ -18,7 +18,8 @@ from agentic_os.errors import LedgerError
 from agentic_os.files.publishing import ExclusiveLock
 from agentic_os.identity import verify_ledger
 from agentic_os.ledger import SignedDraft, draft
-from agentic_os.ledger.journal import LOCK_NAME, Journal, set_torn_aside, start_journal
+from agentic_os.ledger.journal import Journal
+from agentic_os.ledger.opening import LOCK_NAME, set_torn_aside, start_journal
 from agentic_os.ledger.storage import LEDGER_NAME, LineReader
 
 LONGEST_SECONDS = 1.5

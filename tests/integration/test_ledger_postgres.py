@@ -13,7 +13,8 @@ from ledger_stories import events_of, story
 
 from agentic_os.errors import LedgerError
 from agentic_os.identity import BootOptions, boot
-from agentic_os.ledger.database import PostgresDatabase, SqliteDatabase
+from agentic_os.ledger.database import SqliteDatabase
+from agentic_os.ledger.database_postgres import PostgresDatabase
 from agentic_os.ledger.projection import Projection
 from agentic_os.ledger.snapshot import make_seal, restore_snapshot, write_snapshot
 

@@ -25,7 +25,6 @@ Invariants:
 """
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, TypeVar
@@ -44,19 +43,16 @@ from agentic_os.files.reading import Folder
 from agentic_os.identity import safe_mode
 from agentic_os.identity.answers import BootData, StandingView
 from agentic_os.identity.keyring import KeyRing, keep_envelope, read_envelope_file, require_current
+from agentic_os.identity.organs import Organs
+from agentic_os.identity.pinned_keys import PinnedKeys
 from agentic_os.identity.restoring import Milestones, candidate_lines, restore
-from agentic_os.identity.session import Identity, Organs
-from agentic_os.identity.witnessing import (
-    PinnedKeys,
-    Witnesses,
-    WitnessTail,
-    read_tail,
-    witnessed_ledger,
-)
+from agentic_os.identity.session import Identity
+from agentic_os.identity.tables import open_tables, read_tables
+from agentic_os.identity.witness_tail import WitnessTail, read_tail
+from agentic_os.identity.witnessing import Witnesses
 from agentic_os.ledger import Chain, Finding, Journal, Projection, Writer, open_journal
-from agentic_os.ledger.database import PROJECTION_NAME, SqliteDatabase, open_database
 from agentic_os.ledger.head import HEAD_BYTES, HEAD_NAME, CosignedHead, read_head
-from agentic_os.ledger.journal import lock_folder
+from agentic_os.ledger.opening import lock_folder
 from agentic_os.ledger.payloads import Role
 from agentic_os.ledger.verify import Progress
 
@@ -144,7 +140,9 @@ class _Boot:
     def _awaken(self, keys: KeyRing) -> tuple[Organs, Projection]:
         """Every step up to ready, in order."""
         pinned, tail = _or_safe_mode(lambda: (PinnedKeys(self._folder), read_tail(self._folder)))
-        projection = self._projection = _or_safe_mode(self._open_projection)
+        projection = self._projection = _or_safe_mode(
+            lambda: open_tables(self._folder, self._options.projection_url)
+        )
         wanted = _or_safe_mode(lambda: candidate_lines(projection, self._folder))
         milestones = Milestones(wanted | ({tail.ledger_ordinal} if tail else set()))
         journal = self._verify(pinned, milestones)
@@ -156,31 +154,20 @@ class _Boot:
             self._known, restored_from=restored.source, replayed=restored.replayed
         )
         organs = Organs(
+            folder=self._folder,
             journal=journal,
+            projection=projection,
             writer=Writer(journal, projection, keys.signers),
             keys=keys,
             pinned=pinned,
             witnesses=self._options.witnesses,
             envelope=envelope,
         )
-        self._hear_witnesses(organs, projection)
+        self._hear_witnesses(organs)
         latched = safe_mode.read_latch(self._folder)
         if latched is not None:
             raise _SafeModeError(latched[0])
         return organs, projection
-
-    def _open_projection(self) -> Projection:
-        url = self._options.projection_url
-        name = projection_schema_name(self._folder)
-        try:
-            return Projection(open_database(url, folder=self._folder, name=name))
-        except LedgerError as error:
-            if url or error.code != "PROJECTION_UNUSABLE":
-                raise
-        for suffix in ("", "-wal", "-shm"):  # a cache of our own whose bytes are unusable
-            with suppress(FileNotFoundError):
-                (self._folder / f"{PROJECTION_NAME}{suffix}").unlink()
-        return Projection(open_database(url, folder=self._folder, name=name))
 
     def _verify(self, pinned: PinnedKeys, milestones: Milestones) -> Journal:
         try:
@@ -227,17 +214,10 @@ class _Boot:
         require_current("identity", keys.signers["identity"], chain)
         return keep_envelope(self._folder, keys.signers["identity"], chain=chain)
 
-    def _hear_witnesses(self, organs: Organs, projection: Projection) -> None:
+    def _hear_witnesses(self, organs: Organs) -> None:
         if self._options.witnesses is None:
             return
-        ledger = witnessed_ledger(
-            organs.journal,
-            projection.db,
-            envelope=organs.envelope,
-            identity_key=organs.keys.signers["identity"],
-            signer=organs.keys.note_signer(organs.journal.chain.origin),
-        )
-        standings = self._options.witnesses.ask_standing(ledger)
+        standings = self._options.witnesses.ask_standing(organs.seen_by_witnesses())
         self._known = replace(
             self._known,
             witnesses=tuple(
@@ -260,7 +240,7 @@ class _Boot:
         return Identity(
             folder=self._folder,
             lock=lock,
-            projection=_reading_projection(self._folder, self._options.projection_url),
+            projection=read_tables(self._folder, self._options.projection_url),
             report=replace(self._known, mode="safe_mode", reason=reason),
             organs=None,
         )
@@ -292,28 +272,6 @@ def _require_tail(tail: WitnessTail | None, chain: Chain, milestones: Milestones
                 seq=tail.ledger_ordinal,
             )
         )
-
-
-def _reading_projection(folder: Path, url: str) -> Projection:
-    """The tables as they lie, read-only; empty ones in memory where there are none."""
-    path = folder / PROJECTION_NAME
-    if not url and path.is_file():
-        try:
-            database = SqliteDatabase(path, read_only=True)
-        except LedgerError:
-            pass
-        else:
-            try:
-                return Projection(database)
-            except LedgerError:  # tables of another schema, which may not be dropped now
-                database.close()
-    return Projection(SqliteDatabase(None))
-
-
-def projection_schema_name(folder: Path) -> str:
-    """The PostgreSQL schema of an identity, made of its folder's name."""
-    name = "".join(char if char.isascii() and char.isalnum() else "_" for char in folder.name)
-    return f"identity_{name.lower()}"[:63]
 
 
 T = TypeVar("T")

@@ -13,7 +13,7 @@ from agentic_os.crypto.note_keys import NoteKey
 from agentic_os.errors import AgenticOSError, IdentityError
 from agentic_os.identity import safe_mode
 from agentic_os.identity.boot import BootOptions, boot
-from agentic_os.identity.witnessing import PinnedKeys
+from agentic_os.identity.pinned_keys import PinnedKeys
 from agentic_os.ledger import (
     BackupData,
     FileStorage,

@@ -8,8 +8,7 @@ Rules (ledger format, section Bookmark; AII OS formats, section 4.5):
   witness key is pinned beside the ledger first, or the line could not be verified again.
 - A receipt that a crash kept out of the ledger is settled at the next boot, before anything
   else is written.
-- The newest acknowledged point is kept in ``witness-tail.json``: a ledger that is shorter, or
-  other there, is noticed without any witness.
+- The newest acknowledged point is kept beside the ledger (``witness_tail.py``).
 - A conflict latches: the identity leaves safe mode only after repair (``safe_mode.py``).
 
 How witnesses are asked is not known here: ``Witnesses`` is all that is needed of them, and
@@ -19,31 +18,20 @@ How witnesses are asked is not known here: ``Witnesses`` is all that is needed o
 import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from itertools import pairwise
-from pathlib import Path
 from typing import Final, Literal, Protocol, TypeAlias
-
-import msgspec
 
 from agentic_os.crypto import (
     PublicKeyEnvelope,
     SigningKey,
     bare_hash,
-    encode,
-    is_canonical,
-    read_public_key_envelope,
 )
-from agentic_os.crypto.canonical_reader import decode
-from agentic_os.crypto.envelope_keys import parse_time
 from agentic_os.crypto.note_keys import NoteKey, NoteSigner
-from agentic_os.errors import AgenticOSError, CryptoError, FilesError, IdentityError
-from agentic_os.files.publishing import private_folder, publish
-from agentic_os.files.reading import Folder
+from agentic_os.errors import AgenticOSError, IdentityError
 from agentic_os.ledger.database import Database
 from agentic_os.ledger.frame import read_line
 from agentic_os.ledger.journal import Journal
-from agentic_os.ledger.layout import WITNESS_KEYS_FOLDER
 from agentic_os.ledger.writing import Request, request
 from agentic_os.witness.bookmark import Receipt
 from agentic_os.witness.bookmark_json import read_receipt
@@ -131,21 +119,6 @@ class PolicyWitnesses:
         self.rounds.clear_conflict(name)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WitnessTail:
-    """The newest point that a witness acknowledged; ``hash`` is bare hex."""
-
-    ledger_ordinal: int
-    ledger_hash: str
-    witnessed_at: str
-
-
-class _TailShape(msgspec.Struct, forbid_unknown_fields=True):
-    ledger_ordinal: int
-    ledger_hash: str
-    witnessed_at: str
-
-
 def bookmark_due(*, unanchored: int, last: datetime | None, now: datetime) -> Due:
     """Whether a bookmark is due, and why. A pure rule.
 
@@ -227,103 +200,6 @@ def unsettled(db: Database, kept: Iterable[KeptReceipt]) -> Iterator[KeptReceipt
             yield one
 
 
-class PinnedKeys(dict[str, PublicKeyEnvelope]):
-    """The witness keys beside the ledger, by key id; a live mapping for chain and journal."""
-
-    def __init__(self, folder: Path) -> None:
-        """Read ``witness-keys/``.
-
-        Raises:
-            IdentityError: ``WITNESS_KEY_INVALID`` for a damaged file.
-        """
-        super().__init__()
-        self._folder = folder / WITNESS_KEYS_FOLDER
-        if not self._folder.is_dir():
-            return
-        try:
-            with Folder.open(self._folder) as opened:
-                entries, _ = opened.entries(limit_entries=WITNESS_KEYS_ENTRIES)
-                for entry in entries:
-                    if entry.kind == "file" and entry.name.endswith(".json"):
-                        data = opened.read(entry.name, limit_bytes=KEY_BYTES).data
-                        envelope = read_public_key_envelope(data)
-                        self[envelope.key_id] = envelope
-        except (FilesError, CryptoError) as error:
-            raise IdentityError(
-                f"a pinned witness key cannot be read: {error.message}",
-                code="WITNESS_KEY_INVALID",
-                hint="Restore witness-keys from a backup.",
-            ) from None
-
-    def pin(self, envelope: PublicKeyEnvelope) -> None:
-        """Keep a key durably before a line that needs it is written.
-
-        Raises:
-            IdentityError: ``WITNESS_KEY_CHANGED`` when another key has that id.
-        """
-        known = self.get(envelope.key_id)
-        if known is not None:
-            if known.document != envelope.document:
-                raise IdentityError(
-                    "another witness key of the same id is pinned", code="WITNESS_KEY_CHANGED"
-                )
-            return
-        name = "".join(char if char.isalnum() or char in "_.-" else "-" for char in envelope.key_id)
-        private_folder(self._folder)
-        publish(self._folder / f"{name}.json", envelope.document)
-        self[envelope.key_id] = envelope
-
-
-def keep_tail(folder: Path, tail: WitnessTail) -> None:
-    """Keep the newest acknowledged point, durably."""
-    publish(
-        folder / TAIL_NAME,
-        encode(
-            {
-                "ledger_ordinal": tail.ledger_ordinal,
-                "ledger_hash": tail.ledger_hash,
-                "witnessed_at": tail.witnessed_at,
-            }
-        ),
-    )
-
-
-def read_tail(folder: Path) -> WitnessTail | None:
-    """The newest acknowledged point; nothing where none was kept.
-
-    Raises:
-        IdentityError: ``WITNESS_TAIL_INVALID`` for a damaged file.
-    """
-    try:
-        with Folder.open(folder) as opened:
-            data = opened.read(TAIL_NAME, limit_bytes=TAIL_BYTES).data
-    except FilesError as error:
-        if error.code == "FILE_MISSING":
-            return None
-        raise _tail_invalid(error.message) from None
-    try:
-        if not is_canonical(data):
-            raise _tail_invalid("not canonical")
-        shape = msgspec.convert(decode(data), _TailShape)
-        parse_time(shape.witnessed_at)
-    except (msgspec.ValidationError, CryptoError) as error:
-        raise _tail_invalid(str(error)) from None
-    return WitnessTail(
-        ledger_ordinal=shape.ledger_ordinal,
-        ledger_hash=shape.ledger_hash,
-        witnessed_at=shape.witnessed_at,
-    )
-
-
-def tail_now(journal: Journal) -> WitnessTail:
-    """The head as an acknowledged point of this moment."""
-    return WitnessTail(
-        ledger_ordinal=journal.chain.size,
-        ledger_hash=bare_hash(journal.chain.head_hash),
-        witnessed_at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-    )
-
-
 def _key_changes(journal: Journal) -> Iterator[KeyChange]:
     """The identity's key transitions with their lines, oldest first."""
     tenures = [one for one in journal.chain.tenures if one.role == "identity"]
@@ -337,11 +213,3 @@ def _key_changes(journal: Journal) -> Iterator[KeyChange]:
             yield KeyChange(seq=line.seq, line=raw, old_public_key=old.key.raw)
         if line.seq >= max(wanted):
             return
-
-
-def _tail_invalid(why: str) -> IdentityError:
-    return IdentityError(
-        f"{TAIL_NAME} cannot be used: {why}",
-        code="WITNESS_TAIL_INVALID",
-        hint="Restore it from a backup, or ask the witness: agentic-os ledger repair.",
-    )

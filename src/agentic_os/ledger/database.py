@@ -1,12 +1,10 @@
 """The databases that can hold a projection: SQLite, and PostgreSQL by URL.
 
 A narrow interface over both: statements use ``?`` for values, a transaction is explicit,
-and every failure is a ``LedgerError`` of code ``PROJECTION_UNUSABLE``. SQLite runs in WAL mode with
-foreign keys and a busy time-out set on every connection; PostgreSQL keeps the tables in a schema of
-its own, so that two identities can share a database.
+and every failure is a ``LedgerError`` of code ``PROJECTION_UNUSABLE``. SQLite runs in WAL mode
+with foreign keys and a busy time-out set on every connection.
 """
 
-import re
 import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -20,7 +18,6 @@ Row: TypeAlias = tuple[Any, ...]
 PROJECTION_NAME: Final = "projection.db"
 BUSY_MILLISECONDS: Final = 5_000
 STREAM_ROWS: Final = 2_000
-_SCHEMA_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,62}")
 
 
 class Database(Protocol):
@@ -79,28 +76,28 @@ class SqliteDatabase:
         try:
             self._connection = _connect_sqlite(path, read_only=read_only)
         except (sqlite3.Error, OSError) as error:
-            raise _unusable(error) from None
+            raise unusable(error) from None
 
     def execute(self, sql: str, values: Sequence[Value] = ()) -> list[Row]:
         """Run one statement and return its rows."""
         try:
             return self._connection.execute(sql, values).fetchall()
         except sqlite3.Error as error:
-            raise _unusable(error) from None
+            raise unusable(error) from None
 
     def execute_many(self, sql: str, rows: Sequence[Sequence[Value]]) -> None:
         """Run one statement for many rows."""
         try:
             self._connection.executemany(sql, rows)
         except sqlite3.Error as error:
-            raise _unusable(error) from None
+            raise unusable(error) from None
 
     def stream(self, sql: str) -> Iterator[Row]:
         """The rows of one statement, a few at a time."""
         try:
             yield from self._connection.execute(sql)
         except sqlite3.Error as error:
-            raise _unusable(error) from None
+            raise unusable(error) from None
 
     def begin(self) -> None:
         """Start a transaction that writes."""
@@ -132,96 +129,6 @@ class SqliteDatabase:
         self._connection.close()
 
 
-class PostgresDatabase:
-    """A projection in one schema of a PostgreSQL database."""
-
-    byte_order = ' COLLATE "C"'
-
-    def __init__(self, url: str, *, schema: str) -> None:
-        """Connect; the schema is made where it is missing.
-
-        Args:
-            url: ``postgresql://…``.
-            schema: lowercase name of the schema, one an identity.
-
-        Raises:
-            LedgerError: ``PROJECTION_UNUSABLE``; ``POSTGRES_MISSING`` without the package.
-        """
-        if not _SCHEMA_NAME.fullmatch(schema):
-            raise LedgerError("not a schema name", code="PROJECTION_UNUSABLE")
-        try:
-            import psycopg
-        except ImportError:
-            raise LedgerError(
-                "the PostgreSQL driver is not installed",
-                code="POSTGRES_MISSING",
-                hint="pip install 'agentic-os[postgres]'",
-            ) from None
-        self._error: type[Exception] = psycopg.Error
-        self._schema = schema
-        try:
-            self._connection = psycopg.connect(url, autocommit=True)
-        except psycopg.Error as error:
-            raise _unusable(error) from None
-        self.execute(f'CREATE SCHEMA IF NOT EXISTS "{schema}"')
-        self.execute(f'SET search_path TO "{schema}"')
-
-    def execute(self, sql: str, values: Sequence[Value] = ()) -> list[Row]:
-        """Run one statement and return its rows."""
-        try:
-            cursor = self._connection.execute(_marks(sql), values)
-            return cursor.fetchall() if cursor.description is not None else []
-        except self._error as error:
-            raise _unusable(error) from None
-
-    def execute_many(self, sql: str, rows: Sequence[Sequence[Value]]) -> None:
-        """Run one statement for many rows."""
-        try:
-            with self._connection.cursor() as cursor:
-                cursor.executemany(_marks(sql), rows)
-        except self._error as error:
-            raise _unusable(error) from None
-
-    def stream(self, sql: str) -> Iterator[Row]:
-        """The rows of one statement through a cursor of the server's."""
-        try:
-            with self._connection.cursor(name="rows") as cursor:
-                cursor.itersize = STREAM_ROWS
-                cursor.execute(sql)
-                yield from cursor
-        except self._error as error:
-            raise _unusable(error) from None
-
-    def begin(self) -> None:
-        """Start a transaction."""
-        self.execute("BEGIN")
-
-    def commit(self) -> None:
-        """Make it last."""
-        self.execute("COMMIT")
-
-    def rollback(self) -> None:
-        """Undo it; without a transaction nothing happens."""
-        if self._connection.info.transaction_status != 0:
-            self.execute("ROLLBACK")
-
-    def tables(self) -> frozenset[str]:
-        """Names of the tables that exist in the schema."""
-        rows = self.execute(
-            "SELECT tablename FROM pg_catalog.pg_tables WHERE schemaname = ?", (self._schema,)
-        )
-        return frozenset(row[0] for row in rows)
-
-    def clear(self) -> None:
-        """Drop every table of the schema."""
-        for name in sorted(self.tables()):
-            self.execute(f'DROP TABLE "{name}"')
-
-    def close(self) -> None:
-        """Close the connection."""
-        self._connection.close()
-
-
 def open_database(url: str, *, folder: Path, name: str) -> Database:
     """Open what a projection URL names.
 
@@ -238,6 +145,8 @@ def open_database(url: str, *, folder: Path, name: str) -> Database:
     if url.startswith("sqlite:///"):
         return SqliteDatabase(Path(url.removeprefix("sqlite:///")))
     if url.startswith(("postgresql://", "postgres://")):
+        from agentic_os.ledger.database_postgres import PostgresDatabase
+
         return PostgresDatabase(url, schema=name)
     raise LedgerError(
         "a projection URL begins with sqlite:/// or postgresql://", code="PROJECTION_URL"
@@ -277,11 +186,8 @@ def _quoted(path: Path) -> str:
     return quote(str(path))
 
 
-def _marks(sql: str) -> str:
-    return sql.replace("?", "%s")
-
-
-def _unusable(error: Exception) -> LedgerError:
+def unusable(error: Exception) -> LedgerError:
+    """The one error of every database."""
     return LedgerError(
         f"the projection cannot be used: {error}",
         code="PROJECTION_UNUSABLE",

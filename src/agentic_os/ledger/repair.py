@@ -2,7 +2,7 @@
 
 ::
 
-    cut       a torn last line, set aside first (journal.py)
+    cut       a torn last line, set aside first (opening.py)
     restore   the first <size> lines of a copy, when a pinned witness cosigned exactly that
               tree; the damaged file is set aside, never deleted
 
@@ -23,7 +23,7 @@ from agentic_os.crypto.note_keys import NoteKey
 from agentic_os.errors import CryptoError, LedgerError, VerificationError
 from agentic_os.ledger.answers import RepairData
 from agentic_os.ledger.chain import Chain
-from agentic_os.ledger.journal import lock_folder, set_torn_aside
+from agentic_os.ledger.opening import lock_folder, set_torn_aside
 from agentic_os.ledger.storage import LEDGER_NAME, FileStorage, LineReader
 from agentic_os.ledger.verify import verify_storage
 

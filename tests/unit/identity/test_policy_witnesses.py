@@ -54,7 +54,7 @@ def test_a_receipt_of_the_clients_memory_is_settled(tmp_path: Path, service: Ser
     identity.append("agent", notes(1))
     organs = identity._require_ready()
     assert organs.witnesses is not None
-    organs.witnesses.witness(identity._seen_by_witnesses(organs))
+    organs.witnesses.witness(organs.seen_by_witnesses())
     identity._lock.release()  # the process dies before it could write the receipt
     with _boot(folder, service) as again:
         assert again.report.receipts_settled == 1

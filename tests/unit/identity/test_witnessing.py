@@ -16,12 +16,9 @@ from agentic_os.crypto import (
 from agentic_os.errors import IdentityError, LedgerError
 from agentic_os.identity import BootOptions, repair_conflict, witnessing
 from agentic_os.identity.keyring import KeyRing
-from agentic_os.identity.witnessing import (
-    BOOKMARK_ENTRIES,
-    PinnedKeys,
-    bookmark_due,
-    read_tail,
-)
+from agentic_os.identity.pinned_keys import PinnedKeys
+from agentic_os.identity.witness_tail import read_tail
+from agentic_os.identity.witnessing import BOOKMARK_ENTRIES, bookmark_due
 from agentic_os.ledger import LineFilter, request
 from agentic_os.ledger.storage import LEDGER_NAME
 
@@ -124,7 +121,7 @@ def test_a_receipt_that_a_crash_kept_out_is_settled_at_boot(folder: Path) -> Non
     identity = booted(folder, witnesses)
     identity.append("agent", notes(1))
     organs = identity._require_ready()
-    witnesses.witness(identity._seen_by_witnesses(organs))  # answered and kept by the client
+    witnesses.witness(organs.seen_by_witnesses())  # answered and kept by the client
     identity._lock.release()  # the process dies before it could write
     with booted(folder, witnesses) as again:
         assert again.report.receipts_settled == 1
@@ -243,7 +240,7 @@ def test_the_identity_changes_its_key_and_is_witnessed_on(folder: Path) -> None:
     with booted(folder, witnesses) as identity:
         assert identity.report.mode == "ready"
         assert identity.report.identity_id != first
-        changes = identity._seen_by_witnesses(identity._require_ready()).key_changes
+        changes = identity._require_ready().seen_by_witnesses().key_changes
         assert [change.seq for change in changes] == [data.seq]
     names = sorted(path.name for path in (folder / "keys").iterdir())
     assert data.retired in names

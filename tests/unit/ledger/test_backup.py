@@ -14,9 +14,10 @@ from ledger_stories import story
 
 from agentic_os.crypto import read_key, sha256_text, write_key
 from agentic_os.errors import CryptoError, LedgerError, VerificationError
-from agentic_os.ledger import backup as backup_module
-from agentic_os.ledger.backup import restore_backup, write_backup
-from agentic_os.ledger.journal import open_journal
+from agentic_os.ledger import backup_restore as restore_module
+from agentic_os.ledger.backup import write_backup
+from agentic_os.ledger.backup_restore import restore_backup
+from agentic_os.ledger.opening import open_journal
 from agentic_os.ledger.storage import LEDGER_NAME
 
 PASSWORD = "correct horse"
@@ -234,7 +235,7 @@ def test_an_archive_that_is_not_what_it_says_is_refused(
 
 
 def test_a_member_has_a_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backup_module, "MEMBER_BYTES", 3)
+    monkeypatch.setattr(restore_module, "MEMBER_BYTES", 3)
     text = _manifest(LEDGER_MEMBER, _member("verified-head.json", b"four"))
     archive = _archive(
         tmp_path / "b",

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from agentic_os.errors import LedgerError
-from agentic_os.ledger.database import PostgresDatabase, SqliteDatabase, open_database
+from agentic_os.ledger.database import SqliteDatabase, open_database
+from agentic_os.ledger.database_postgres import PostgresDatabase
 
 
 def test_pragmas_are_set_on_every_connection(tmp_path: Path) -> None:

@@ -9,14 +9,12 @@ from ledger_builder import KEYS, Builder, MemoryStorage, key
 from agentic_os.crypto import SigningKey
 from agentic_os.errors import FilesError, LedgerError, VerificationError
 from agentic_os.files.publishing import ExclusiveLock
-from agentic_os.ledger import journal as journal_module
+from agentic_os.ledger import opening
 from agentic_os.ledger.entry import LINE_BYTES, Draft, draft
 from agentic_os.ledger.genesis import genesis_draft, self_made_bundle
-from agentic_os.ledger.journal import (
-    BATCH_LINES,
+from agentic_os.ledger.journal import BATCH_LINES, Journal, SignedDraft
+from agentic_os.ledger.opening import (
     LOCK_NAME,
-    Journal,
-    SignedDraft,
     begin_journal,
     open_journal,
     set_torn_aside,
@@ -291,7 +289,7 @@ def test_when_the_copy_fails_nothing_is_cut(folder: Path, monkeypatch: pytest.Mo
     def full(*_: object) -> None:
         raise FilesError("no room", code="PUBLISH_FAILED")
 
-    monkeypatch.setattr(journal_module, "publish", full)
+    monkeypatch.setattr(opening, "publish", full)
     with pytest.raises(LedgerError) as caught:
         open_journal(folder)
     assert caught.value.code == "TORN_COPY_FAILED"

@@ -12,7 +12,7 @@ from agentic_os.crypto.checkpoint import Checkpoint, sign_checkpoint
 from agentic_os.crypto.note import sign_text
 from agentic_os.crypto.note_keys import NoteSigner
 from agentic_os.errors import LedgerError, VerificationError
-from agentic_os.ledger.journal import lock_folder, open_journal
+from agentic_os.ledger.opening import lock_folder, open_journal
 from agentic_os.ledger.repair import cut_torn_tail, restore_prefix
 from agentic_os.ledger.storage import LEDGER_NAME
 

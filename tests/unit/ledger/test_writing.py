@@ -12,7 +12,7 @@ from agentic_os.errors import LedgerError
 from agentic_os.files.publishing import ExclusiveLock
 from agentic_os.ledger.chain import Chain
 from agentic_os.ledger.database import SqliteDatabase
-from agentic_os.ledger.journal import start_journal
+from agentic_os.ledger.opening import start_journal
 from agentic_os.ledger.projection import EMPTY_CURSOR, Projection, event_of
 from agentic_os.ledger.projection_schema import TABLES
 from agentic_os.ledger.storage import LineReader

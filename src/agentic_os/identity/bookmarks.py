@@ -1,0 +1,127 @@
+"""What becomes of a round of witnesses: tail, head and receipts are kept, a conflict is latched."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Literal, NamedTuple, TypeAlias
+
+from agentic_os.crypto.envelope_keys import parse_time
+from agentic_os.errors import CryptoError, IdentityError, LedgerError
+from agentic_os.files.publishing import publish
+from agentic_os.identity import safe_mode
+from agentic_os.identity.answers import WitnessAnswer
+from agentic_os.identity.organs import Organs
+from agentic_os.identity.witness_tail import keep_tail, read_tail, tail_now
+from agentic_os.identity.witnessing import (
+    KeptReceipt,
+    bookmark_due,
+    count_unanchored,
+    receipt_request,
+    unsettled,
+)
+from agentic_os.ledger import Finding
+from agentic_os.ledger.head import HEAD_NAME, state_head
+from agentic_os.witness.outcomes import RoundResult, WitnessOutcome
+
+Occasion: TypeAlias = Literal["asked", "due", "shutdown"]
+Reason: TypeAlias = Literal["entries", "time", "shutdown", "asked", "not_due"]
+
+
+class Taken(NamedTuple):
+    """What the witnesses answered, and the conflict that one of them saw."""
+
+    answers: tuple[WitnessAnswer, ...]
+    conflict: Finding | None
+
+
+class _Kept(NamedTuple):
+    """Where a receipt was written, or why it was not."""
+
+    seq: int | None
+    message: str
+
+
+_NOTHING_TO_KEEP = _Kept(None, "")
+
+
+def bookmark_reason(organs: Organs, occasion: Occasion) -> Reason:
+    """Why a bookmark is to be made on an occasion, or that none is due."""
+    tail = read_tail(organs.folder)
+    ordinal = tail.ledger_ordinal if tail is not None else 0
+    unanchored = count_unanchored(organs.projection.db, ordinal)
+    if occasion == "asked":
+        return "asked"
+    if occasion == "shutdown":
+        return "shutdown" if unanchored else "not_due"
+    return bookmark_due(
+        unanchored=unanchored,
+        last=parse_time(tail.witnessed_at) if tail is not None else None,
+        now=datetime.now(UTC),
+    )
+
+
+def take_round(organs: Organs, result: RoundResult) -> Taken:
+    """Keep what the witnesses said, in the order in which it is needed after a crash."""
+    acknowledged = [one for one in result.outcomes if one.code == "ACKNOWLEDGED"]
+    if acknowledged:
+        keep_tail(organs.folder, tail_now(organs.journal))
+        stated = state_head(result.head.note.data, organs.keys.signers["identity"])
+        publish(organs.folder / HEAD_NAME, stated)
+    conflict = _latch(organs, result.conflicts)
+    kept: dict[str, _Kept] = {}
+    if conflict is None:
+        checkpoint = result.head.note.data.decode()
+        for one in acknowledged:
+            kept[one.name] = _keep_outcome(organs, one, checkpoint)
+    answers = tuple(
+        WitnessAnswer(
+            witness=one.name,
+            code=one.code,
+            message=one.message or kept.get(one.name, _NOTHING_TO_KEEP).message,
+            receipt_seq=kept.get(one.name, _NOTHING_TO_KEEP).seq,
+        )
+        for one in result.outcomes
+    )
+    return Taken(answers, conflict)
+
+
+def settle(organs: Organs) -> int:
+    """Append the receipts that a crash kept out of the ledger; how many were written.
+
+    A receipt that the chain refuses (it is too old, or of another history) is left out.
+    """
+    if organs.witnesses is None:
+        return 0
+    waiting = list(unsettled(organs.projection.db, organs.witnesses.kept_receipts()))
+    written = [_keep_receipt(organs, kept, None) for kept in waiting]
+    return sum(one.seq is not None for one in written)
+
+
+def _latch(organs: Organs, conflicts: Iterable[WitnessOutcome]) -> Finding | None:
+    first: Finding | None = None
+    for conflict in conflicts:
+        reason = safe_mode.with_hint(
+            Finding(code=conflict.code, message=f"{conflict.name}: {conflict.message}")
+        )
+        safe_mode.latch(organs.folder, reason, witness=conflict.name)
+        first = first or reason
+    return first
+
+
+def _keep_outcome(organs: Organs, outcome: WitnessOutcome, checkpoint: str) -> _Kept:
+    if outcome.receipt is None or outcome.receipt_key is None:
+        return _NOTHING_TO_KEEP
+    kept = KeptReceipt(receipt=outcome.receipt, key=outcome.receipt_key)
+    if not list(unsettled(organs.projection.db, [kept])):
+        return _NOTHING_TO_KEEP
+    return _keep_receipt(organs, kept, checkpoint)
+
+
+def _keep_receipt(organs: Organs, kept: KeptReceipt, checkpoint: str | None) -> _Kept:
+    try:
+        organs.pinned.pin(kept.key)
+        written = organs.writer.submit("agent", [receipt_request(kept.receipt, checkpoint)])
+    except (LedgerError, IdentityError, CryptoError) as error:
+        if organs.writer.stopped:
+            raise
+        return _Kept(None, f"the receipt could not be kept: {error.message}")
+    return _Kept(written[0].line.seq, "")

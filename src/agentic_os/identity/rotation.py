@@ -1,0 +1,58 @@
+"""A new key in the place of a role's, from the next line on.
+
+The new key lies on disk before the line is written and gets the role's name after; the old one
+stays beside it under a retired name. A crash in between is finished by ``KeyRing.settle``.
+"""
+
+from typing import Final
+
+from agentic_os.crypto import encode_base64
+from agentic_os.crypto.keys_transition import transition_text
+from agentic_os.errors import AgenticOSError, LedgerError
+from agentic_os.identity.answers import RotateData
+from agentic_os.identity.organs import Organs
+from agentic_os.ledger import Level, request
+from agentic_os.ledger.layout import KEY_SUFFIX
+from agentic_os.ledger.payloads import Role
+
+_LEVELS: Final[dict[Role, Level]] = {
+    "identity": "agent",
+    "operator": "operator",
+    "platform": "platform",
+}
+_MAY_BE_WRITTEN: Final = frozenset({"APPEND_UNCERTAIN", "PROJECTION_BEHIND"})
+
+
+def rotate_key(organs: Organs, role: Role, *, reason: str = "") -> RotateData:
+    """Change a role's key.
+
+    Raises:
+        LedgerError: ``SIGNER_MISSING`` when the role is locked; as ``Writer.submit``.
+        CryptoError: ``KEY_EXISTS`` when a next key waits already.
+    """
+    old = organs.keys.signers.get(role)
+    if old is None:
+        raise LedgerError(f"the {role} key is not at hand", code="SIGNER_MISSING")
+    new = organs.keys.prepare_next(role)
+    text = transition_text(role=role, old_key_id=old.key_id, new_key_id=new.key_id)
+    payload: dict[str, str] = {
+        "role": role,
+        "new_public_key_b64": encode_base64(new.public.raw),
+        "new_sig_b64": encode_base64(new.sign(text)),
+    }
+    if reason:
+        payload["reason"] = reason
+    try:
+        written = organs.writer.submit(_LEVELS[role], [request("key.transition", payload)])
+    except AgenticOSError as error:
+        if error.code not in _MAY_BE_WRITTEN:
+            organs.keys.drop_next(role)
+        raise
+    retired = organs.keys.settle(role, organs.journal.chain)
+    return RotateData(
+        role=role,
+        seq=written[0].line.seq,
+        old_key_id=old.key_id,
+        new_key_id=new.key_id,
+        retired=f"{retired}{KEY_SUFFIX}" if retired else "",
+    )
