@@ -51,10 +51,12 @@ class _Choice:
 
 def python_edges(codes: Sequence[ProjectCode], links: DeclaredLinks, account: Account) -> None:
     """Derive the Python edges of every project."""
-    rule = _Python(codes, links, account)
+    rule: _Python | None = None
     for code in codes:
         for path, facts in code.sources("python"):
             if facts.imports:
+                # Every project's layout is looked at: only where something is imported.
+                rule = rule or _Python(codes, links, account)
                 rule.file(code, path, facts)
 
 

@@ -18,7 +18,6 @@ the few fields that are needed, so that memory stays within four times the file'
 
 import gc
 import re
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -189,6 +188,7 @@ class _Reader:
         self.positions: dict[str, int] = {}
         self.paths: dict[str, str] = {}
         self.lines: dict[str, int] = {}
+        self.words: dict[str, str] = {}
 
     def read(self, document: _Document) -> Graph:
         header = self._header_of(document.graph)
@@ -214,9 +214,9 @@ class _Reader:
             edges=edges,
             hyperedges=hyperedges,
             counts=dict(sorted(self.counts.items())),
-            graphify_version=_word(header.graphify_version),
+            graphify_version=self._word(header.graphify_version),
             schema_version=version if isinstance(version, int) else 0,
-            built_at_commit=_word(document.built_at_commit),
+            built_at_commit=self._word(document.built_at_commit),
         )
 
     def _count(self, code: str) -> None:
@@ -262,11 +262,11 @@ class _Reader:
     def _one_node(self, item: _Node, key: str) -> GraphNode:
         path = self._path(item.source_file)
         line = self._line(item.source_location)
-        kind = _word(item.file_type)
+        kind = self._word(item.file_type)
         flagged = item.external is True or item.type == "external"
-        bare = not _word(item.source_file) and not line and not _word(item.source_url)
+        bare = not self._word(item.source_file) and not line and not self._word(item.source_url)
         external = flagged or (bare and kind in {"code", "concept", ""} and item.type != "package")
-        package = (_word(item.ecosystem) or "unknown") if item.type == "package" else ""
+        package = (self._word(item.ecosystem) or "unknown") if item.type == "package" else ""
         community = item.community if isinstance(item.community, int) else -1
         label = item.label if isinstance(item.label, str) and item.label else key
         return GraphNode(
@@ -281,16 +281,17 @@ class _Reader:
         )
 
     def _path(self, value: _Value) -> str:
-        if not isinstance(value, str) or not value:
-            return ""
-        known = self.paths.get(value)
-        if known is None:
-            known = relative_path(value)
-            if known is None:
+        if isinstance(value, str):
+            known = self.paths.get(value)
+            if known is not None:
+                return known
+            if value:
+                known = relative_path(value)
+                if known is not None:
+                    self.paths[value] = known
+                    return known
                 self._count("GRAPH_PATH_REFUSED")
-                return ""
-            self.paths[value] = known
-        return known
+        return ""
 
     def _line(self, value: _Value) -> int:
         if not isinstance(value, str):
@@ -300,14 +301,24 @@ class _Reader:
             known = self.lines[value] = _line(value)
         return known
 
+    def _word(self, value: _Value) -> str:
+        """Return a short text; equal ones are one object, since they come thousands of times."""
+        if not isinstance(value, str):
+            return ""
+        known = self.words.get(value)
+        if known is None:
+            known = self.words[value] = value[:MAX_WORD_CHARS]
+        return known
+
     # -- edges -------------------------------------------------------------------------
 
     def _edges(self, raws: list[msgspec.Raw]) -> list[GraphEdge]:
         edges: list[GraphEdge] = []
+        decode, position, add = _edge.decode, self.positions.get, edges.append
         for index, raw in enumerate(raws):
             raws[index] = _EMPTY
             try:
-                item = _edge.decode(raw)
+                item = decode(raw)
             except _FAULTS:
                 self._count("GRAPH_EDGE_INVALID")
                 continue
@@ -316,21 +327,21 @@ class _Reader:
             if not isinstance(source, str) or not isinstance(target, str):
                 self._count("GRAPH_EDGE_INVALID")
                 continue
-            start, end = self.positions.get(source), self.positions.get(target)
+            start, end = position(source), position(target)
             if start is None or end is None:
                 self._count("GRAPH_EDGE_DANGLING")
                 continue
             confidence, score = _confidence(item.confidence, item.confidence_score)
-            edges.append(
+            add(
                 GraphEdge(
-                    source=start,
-                    target=end,
-                    relation=_word(item.relation) or "related",
-                    context=_word(item.context),
-                    confidence=confidence,
-                    score=score,
-                    path=self._path(item.source_file),
-                    line=self._line(item.source_location),
+                    start,
+                    end,
+                    self._word(item.relation) or "related",
+                    self._word(item.context),
+                    confidence,
+                    score,
+                    self._path(item.source_file),
+                    self._line(item.source_location),
                 )
             )
         return edges
@@ -366,9 +377,9 @@ class _Reader:
             return None
         confidence, score = _confidence(item.confidence, item.confidence_score)
         return GraphHyperedge(
-            key=_word(item.id),
+            key=self._word(item.id),
             label=item.label[:MAX_LABEL_CHARS] if isinstance(item.label, str) else "",
-            relation=_word(item.relation) or "related",
+            relation=self._word(item.relation) or "related",
             confidence=confidence,
             score=score,
             path=self._path(item.source_file),
@@ -405,10 +416,6 @@ def _merged_prefix(nodes: list[_Node]) -> str:
         if len(tags) > 1:
             return ""
     return f"{tags.pop()}::" if tags else ""
-
-
-def _word(value: _Value) -> str:
-    return sys.intern(value[:MAX_WORD_CHARS]) if isinstance(value, str) else ""
 
 
 def _line(value: _Value) -> int:
