@@ -13,7 +13,7 @@ from typer.testing import CliRunner, Result
 from agentic_os.cli import model as model_cli
 from agentic_os.errors import AgenticOSError, SemanticIndexError
 from agentic_os.tiers.embed import prepare as prepare_module
-from agentic_os.tiers.embed.prepare import FolderSource, HubSource, PackageSource, Source
+from agentic_os.tiers.embed.sources import FolderSource, HubSource, PackageSource, Source
 
 
 def run(*arguments: str | Path) -> Result:

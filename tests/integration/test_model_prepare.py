@@ -30,7 +30,8 @@ os.write(2, json.dumps({"heavy": heavy, "n": len(vector)}).encode())
 KILLED = """
 import os, sys, time
 from pathlib import Path
-from agentic_os.tiers.embed.prepare import FolderSource, prepare
+from agentic_os.tiers.embed.prepare import prepare
+from agentic_os.tiers.embed.sources import FolderSource
 def stop(stage, done, total):
     print(stage, done, flush=True)
     if f"{stage} {done}" == sys.argv[2]:
@@ -160,7 +161,8 @@ def test_two_preparations_at_once_make_one_model(tmp_path: Path) -> None:
 def test_the_hubs_address_and_pins_are_used_as_they_are(tmp_path: Path) -> None:
     """The real pins against a server that holds other bytes: refused, nothing is kept."""
     from agentic_os.errors import SemanticIndexError
-    from agentic_os.tiers.embed.prepare import HubSource, prepare
+    from agentic_os.tiers.embed.prepare import prepare
+    from agentic_os.tiers.embed.sources import HubSource
 
     with loopback() as server:
         place = f"/{MINILM.repository}/resolve/{MINILM.revision}/{MINILM.files[0].path}"

@@ -219,7 +219,8 @@ def test_a_model_that_no_graph_is_built_of_is_kept_for_the_library(
     code = """
 import os, sys
 from pathlib import Path
-from agentic_os.tiers.embed.prepare import FolderSource, prepare
+from agentic_os.tiers.embed.prepare import prepare
+from agentic_os.tiers.embed.sources import FolderSource
 from agentic_os.tiers.embed.selection import open_embedder
 root = Path(sys.argv[1])
 source = FolderSource(folder=root / "other", name="other")

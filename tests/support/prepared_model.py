@@ -5,7 +5,8 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from agentic_os.tiers.embed.prepare import PackageSource, Prepared, prepare
+from agentic_os.tiers.embed.prepare import Prepared, prepare
+from agentic_os.tiers.embed.sources import PackageSource
 
 
 def model_cache() -> Path:

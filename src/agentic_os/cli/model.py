@@ -10,7 +10,8 @@ from agentic_os.cli.options import Json
 
 if TYPE_CHECKING:
     from agentic_os.results import Diagnostic
-    from agentic_os.tiers.embed.prepare import Prepared, Source
+    from agentic_os.tiers.embed.prepare import Prepared
+    from agentic_os.tiers.embed.sources import Source
 
 SOURCES = ("auto", "hub", "package", "folder")
 
@@ -121,7 +122,7 @@ def list_models(
 
 def _sources(source: str, folder: Path | None, name: str | None) -> "list[Source]":
     """The sources to try, in order."""
-    from agentic_os.tiers.embed.prepare import FolderSource, HubSource, PackageSource
+    from agentic_os.tiers.embed.sources import FolderSource, HubSource, PackageSource
 
     if source not in SOURCES:
         raise typer.BadParameter(

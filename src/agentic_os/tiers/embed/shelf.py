@@ -78,6 +78,17 @@ class Shelf:
         found.sort(key=lambda pair: (pair[1].prepared_at, pair[0].name), reverse=True)
         return tuple(found)
 
+    def verified(
+        self, *, origin: str | None = None, name: str | None = None, folder: str | None = None
+    ) -> tuple[Path, Manifest] | None:
+        """The usable model of this origin, name or folder whose every file hashes as it should."""
+        for path, manifest in self.sound():
+            found = (manifest.origin, manifest.name, manifest.folder)
+            wanted = (origin or found[0], name or found[1], folder or found[2])
+            if wanted == found and _verifies(path, manifest):
+                return path, manifest
+        return None
+
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Hold the shelf's writer lock and clear what killed preparations left.
@@ -192,6 +203,14 @@ def damaged(model: str, fault: str) -> SemanticIndexError:
         code="MODEL_DAMAGED",
         hint="Prepare it again: agentic-os model prepare",
     )
+
+
+def _verifies(path: Path, manifest: Manifest) -> bool:
+    try:
+        verify(path, manifest)
+    except SemanticIndexError:
+        return False
+    return True
 
 
 def _sync(path: Path) -> None:

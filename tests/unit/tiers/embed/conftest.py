@@ -6,7 +6,8 @@ import pytest
 from tiny_model import write_tiny_model
 
 from agentic_os.tiers.embed.onnx_embedder import OnnxEmbedder, open_onnx
-from agentic_os.tiers.embed.prepare import FolderSource, Prepared, prepare
+from agentic_os.tiers.embed.prepare import Prepared, prepare
+from agentic_os.tiers.embed.sources import FolderSource
 
 
 @pytest.fixture

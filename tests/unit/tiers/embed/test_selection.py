@@ -72,6 +72,7 @@ def test_what_is_neither_folder_nor_hub_name_is_missing(tmp_path: Path, choice: 
 
 
 def test_the_two_defaults_are_one() -> None:
-    from agentic_os.tiers.embed import prepare
+    from agentic_os.tiers.embed import sources
 
-    assert prepare.DEFAULT_MODEL == DEFAULT_MODEL == prepare.PackageSource().package.name
+    names = (sources.HubSource().model.name, sources.PackageSource().package.name)
+    assert names == (DEFAULT_MODEL, DEFAULT_MODEL)
