@@ -92,7 +92,8 @@ def _fleet(seat: Seat, name: str, arguments: Mapping[str, object] | None) -> Too
         document = fleet_tools.fleet_overview(seat, parse(arguments, FleetOverview))
     else:
         document = fleet_tools.query_graph(seat, parse(arguments, QueryGraph))
-    return ToolAnswer(text=msgspec.json.encode(document).decode("utf-8"), document=document)
+    text = msgspec.json.encode(document).decode("utf-8")
+    return ToolAnswer(text=text, document=json.loads(text))
 
 
 def _aios(seat: Seat, name: str, arguments: Mapping[str, object]) -> ToolAnswer:

@@ -55,8 +55,8 @@ def search_fleet(seat: Seat, asked: SearchFleet) -> Document:
     more = answer.data.total > offset + len(fits.items)
     data = {
         "total": answer.data.total,
-        "hits": msgspec.to_builtins(fits.items),
-        "coverage": msgspec.to_builtins(answer.data.coverage),
+        "hits": _plain(fits.items),
+        "coverage": _plain(answer.data.coverage),
     }
     cursor = fits.cursor
     if more and not cursor:
@@ -125,7 +125,7 @@ def query_graph(seat: Seat, asked: QueryGraph) -> Document:
                 answer = graph.links(opened, projects=projects, limit=asked.limit)
             case "stats":
                 answer = graph.stats(opened, projects=projects)
-    data, cut = _within(msgspec.to_builtins(answer.data), asked.budget)
+    data, cut = _within(_plain(answer.data), asked.budget)
     return _document(answer, data, truncated=cut, cursor="")
 
 
@@ -220,6 +220,11 @@ def _closed() -> Document:
     return _document(empty, {"total": 0, "hits": [], "coverage": None}, truncated=False, cursor="")
 
 
+def _plain(value: object) -> Any:
+    """A value as JSON has it: objects, lists, texts, numbers."""
+    return msgspec.json.decode(msgspec.json.encode(value))
+
+
 def _within(data: Document, budget: int) -> tuple[Document, bool]:
     """Drop from the end of the longest list until the JSON fits."""
     cut = False
@@ -236,7 +241,7 @@ def _within(data: Document, budget: int) -> tuple[Document, bool]:
 def _document(answer: Answer[Any], data: Document, *, truncated: bool, cursor: str) -> Document:
     return {
         "data": data,
-        "omissions": msgspec.to_builtins(answer.omissions[:MAX_NOTED_ENTRIES]),
+        "omissions": _plain(answer.omissions[:MAX_NOTED_ENTRIES]),
         "warnings": [
             {"code": item.code, "message": item.message, "path": item.path}
             for item in answer.warnings[:MAX_NOTED_ENTRIES]

@@ -89,13 +89,13 @@ def _project(workspace: Workspace, project: Project) -> list[str]:
     ]
     if not project.retrieval:
         return [*lines, "", "This project keeps no memory."]
-    facts = workspace.store.connection.execute(_FACTS, (project.id, MAX_FACTS)).fetchall()
+    facts = workspace.store.connection.execute(_FACTS, (project.id, MAX_FACTS + 1)).fetchall()
     if facts:
         lines += ["", "It remembers:"]
-    for name, label, path in facts:
+    for name, label, path in facts[:MAX_FACTS]:
         text = one_line(f"{name}: {label}" if label else name)[:TITLE_CHARS]
         lines.append(f"- {text} ({one_line(path)})")
-    return lines
+    return [*lines, CUT] if len(facts) > MAX_FACTS else lines
 
 
 _FACTS = """
@@ -109,7 +109,7 @@ ORDER BY document.file IN listed DESC, file.path LIMIT ?
 def _fitted(aios: str, fleet: list[str], notes: list[str]) -> str:
     kept = list(fleet)
     while True:
-        block = [*kept, CUT] if len(kept) < len(fleet) else kept
+        block = [*kept, CUT] if len(kept) < len(fleet) and kept else kept
         parts = [aios, "\n".join(block), "\n".join(notes)]
         answer = json.dumps(
             {

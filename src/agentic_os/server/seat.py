@@ -11,10 +11,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
 from agentic_os.aggregate.workspace import Person, Workspace, open_workspace
-from agentic_os.files.git import normalise_remote
-from agentic_os.results import Kind
-
-MEMORY_KINDS: frozenset[Kind] = frozenset({"memory", "index", "vault"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,16 +30,3 @@ class Seat:
                     open_workspace(self.person, self.roots, sources=sources)
                 )
             yield workspace
-
-
-def project_of_remote(workspace: Workspace, remote: str | None) -> str | None:
-    """The fleet's project with the same repository as an AIOS project, by normalised URL."""
-    wanted = normalise_remote(remote) if remote else None
-    if wanted is None:
-        return None
-    found = [
-        project.id
-        for project in workspace.fleet.projects
-        if project.remote == wanted and not project.subpath
-    ]
-    return found[0] if len(found) == 1 else None

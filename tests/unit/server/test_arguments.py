@@ -1,0 +1,50 @@
+from typing import Any
+
+import pytest
+
+from agentic_os.errors import UsageError
+from agentic_os.server.arguments import FleetOverview, QueryGraph, SearchFleet, input_schema, parse
+
+
+def test_defaults_are_those_of_the_schema() -> None:
+    asked = parse({"query": "x"}, SearchFleet)
+
+    assert (asked.limit, asked.budget, asked.memory, asked.kinds) == (10, 6_000, "shared", ())
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        None,
+        {},
+        {"query": ""},
+        {"query": 1},
+        {"query": "x" * 501},
+        {"query": "x", "limit": "3"},
+        {"query": "x", "limit": True},
+        {"query": "x", "limit": 3.5},
+        {"query": "x", "limit": 0},
+        {"query": "x", "limit": 51},
+        {"query": "x", "budget": 999},
+        {"query": "x", "kinds": ["nonsense"]},
+        {"query": "x", "mode": "magic"},
+        {"query": "x", "memory": "none"},
+        {"query": "x", "projects": "shop"},
+        {"query": "x", "projects": [1]},
+        {"query": "x", "unknown": 1},
+    ],
+)
+def test_whatever_is_wrong_is_an_error(arguments: dict[str, Any] | None) -> None:
+    with pytest.raises(UsageError) as fault:
+        parse(arguments, SearchFleet)
+
+    assert fault.value.code == "ARGUMENT_INVALID"
+
+
+@pytest.mark.parametrize("form", [SearchFleet, FleetOverview, QueryGraph])
+def test_schemas_forbid_what_is_unknown_and_hold_no_references(form: type) -> None:
+    schema = input_schema(form)
+
+    assert schema["additionalProperties"] is False
+    assert schema["type"] == "object"
+    assert "$ref" not in str(schema)

@@ -1,0 +1,71 @@
+import json
+
+import pytest
+from fleet_builder import FleetBuilder
+
+from agentic_os.errors import AgenticOSError
+from agentic_os.server.resources import read_resource, source_uri
+from agentic_os.server.seat import Seat
+
+
+def project_id(seat: Seat, name: str = "shop") -> str:
+    with seat.workspace() as workspace:
+        return workspace.fleet.find(name, current=workspace.current).id
+
+
+def test_projects_and_capabilities_are_lists(seat: Seat) -> None:
+    projects = json.loads(read_resource(seat, "fleet://projects", fleet=True).text)
+    capabilities = json.loads(read_resource(seat, "fleet://capabilities", fleet=True).text)
+
+    assert {row["name"] for row in projects["data"]["rows"]} == {"shop", "other"}
+    assert {row["name"] for row in capabilities["data"]["rows"]} == {"plan", "ctx"}
+
+
+def test_memory_of_one_project(seat: Seat) -> None:
+    found = read_resource(seat, f"fleet://memory/{project_id(seat)}", fleet=True)
+
+    assert "Four tries" in found.text
+    assert "retries, too" not in found.text
+
+
+def test_a_cited_source_is_read_redacted_and_made_visible(seat: Seat, fleet: FleetBuilder) -> None:
+    secret = "ghp_" + "a1B2" * 9
+    fact = fleet.root / "shop/.agents/memory/retry.md"
+    fact.write_text(f"Token {secret} and \u202ehidden\u202c.\n", encoding="utf-8")
+
+    found = read_resource(seat, source_uri(project_id(seat), ".agents/memory/retry.md"), fleet=True)
+
+    assert secret not in found.text
+    assert "<U+202E>" in found.text
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["app.py", "../other/.agents/memory/note.md", "/etc/passwd", ".agents/config.yaml", ""],
+)
+def test_what_no_answer_may_cite_is_not_served(seat: Seat, path: str) -> None:
+    with pytest.raises(AgenticOSError) as fault:
+        read_resource(seat, source_uri(project_id(seat), path), fleet=True)
+
+    assert fault.value.code == "RESOURCE_UNKNOWN"
+
+
+@pytest.mark.parametrize(
+    "uri", ["fleet://nothing", "file:///etc/passwd", "fleet://memory/nobody", "x"]
+)
+def test_unknown_resources(seat: Seat, uri: str) -> None:
+    with pytest.raises(AgenticOSError):
+        read_resource(seat, uri, fleet=True)
+
+
+def test_the_aios_profile_has_no_fleet(seat: Seat) -> None:
+    with pytest.raises(AgenticOSError):
+        read_resource(seat, "fleet://projects", fleet=False)
+
+
+def test_a_long_source_is_cut_visibly(seat: Seat, fleet: FleetBuilder) -> None:
+    fleet.root.joinpath("shop/.agents/memory/retry.md").write_text("word " * 20_000)
+
+    found = read_resource(seat, source_uri(project_id(seat), ".agents/memory/retry.md"), fleet=True)
+
+    assert found.text.endswith("[cut after 32000 characters]")
