@@ -23,16 +23,16 @@ $(VENV)/.installed: pyproject.toml | $(BIN)/python
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml | $(BIN)/python
-	$(PIP) install --editable '.[dev]'
+	$(PIP) install --editable '.[dev,rag]'
 	@touch $@ $(VENV)/.installed
 
 demo: $(VENV)/.installed ## Run the main job on the example fleet
 	@sh examples/demo.sh $(BIN)/agentic-os
 
 test: $(VENV)/.dev ## Run the test suite (pip only)
-	$(PYTEST) -n $(WORKERS) --cov --cov-report=term --cov-fail-under=95
+	$(PYTEST) -n $(WORKERS) --dist worksteal --cov --cov-report=term --cov-fail-under=95
 
-test-services: $(VENV)/.dev ## Run the tests that need apt, npm, torch or a server
+test-services: $(VENV)/.dev ## Run the tests that need apt, npm, torch or a server (.ci/services)
 	$(PYTEST) -m services tests
 
 lint: $(VENV)/.dev types imports ## Check style, types and the direction of imports
