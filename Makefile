@@ -23,7 +23,7 @@ $(VENV)/.installed: pyproject.toml | $(BIN)/python
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml | $(BIN)/python
-	$(PIP) install --editable '.[dev,rag]'
+	$(PIP) install --editable '.[dev,rag,postgres]'
 	@touch $@ $(VENV)/.installed
 
 demo: $(VENV)/.installed ## Run the main job on the example fleet
