@@ -19,23 +19,11 @@ from agentic_os.aggregate.graph_edges import (
 from agentic_os.aggregate.graph_edges_packages import DeclaredLinks
 from agentic_os.code.layout import GENERIC_NAMES, is_excluded
 from agentic_os.code.manifest_values import Manifest, Script, python_name
+from agentic_os.code.programs import ProgramKind
 from agentic_os.code.script_layout import find_file
 from agentic_os.code.standard_names import SYSTEM_COMMANDS, is_standard_module
 
 RULE_TOOL = "R7"
-
-_RUNNERS = {"npx", "bunx", "pnpx", "uvx", "pipx"}
-_SUBCOMMANDS = {
-    ("pipx", "run"),
-    ("uv", "run"),
-    ("uv", "tool"),
-    ("pnpm", "dlx"),
-    ("yarn", "dlx"),
-    ("npm", "exec"),
-}
-_PYTHONS = {"python", "python3", "py"}
-_VALUE_OPTIONS = {"--from", "--with", "-p", "--package", "--python", "--index-url"}
-_MAX_WORDS_ENTRIES = 16
 
 
 def tool_edges(codes: Sequence[ProjectCode], links: DeclaredLinks, account: Account) -> None:
@@ -46,7 +34,7 @@ def tool_edges(codes: Sequence[ProjectCode], links: DeclaredLinks, account: Acco
             node = code.manifest_node(manifest.path)
             for command in manifest.commands:
                 place = Place(code=code, path=manifest.path, line=command.line, node=node)
-                rule.started(place, command.command, command.arguments)
+                rule.started(place, command.program, command.kind)
         for family in ("python", "script"):
             for path, facts in code.sources(family):
                 if not facts.launches or is_excluded(path):
@@ -54,7 +42,7 @@ def tool_edges(codes: Sequence[ProjectCode], links: DeclaredLinks, account: Acco
                 for launch in facts.launches:
                     node = code.user_node(path, facts, launch.scope)
                     place = Place(code=code, path=path, line=launch.line, node=node)
-                    rule.started(place, launch.command, launch.arguments)
+                    rule.started(place, launch.program, launch.kind)
 
 
 class _Tools:
@@ -77,20 +65,15 @@ class _Tools:
             for key in code.packages:
                 self.packages.setdefault(key, []).append(code)
 
-    def started(self, place: Place, command: str, arguments: tuple[str, ...]) -> None:
+    def started(self, place: Place, name: str, kind: ProgramKind) -> None:
         """Link one started program."""
-        if "/" in command or "\\" in command:
-            return
-        words = [command, *arguments[:_MAX_WORDS_ENTRIES]]
-        name, kind = program(words)
-        if not name:
-            return
-        if kind == "module":
-            self._module(place, name)
-        elif kind == "package":
-            self._package(place, name)
-        else:
-            self._command(place, name)
+        match kind:
+            case "module":
+                self._module(place, name)
+            case "package":
+                self._package(place, name)
+            case "command":
+                self._command(place, name)
 
     def _command(self, place: Place, name: str) -> None:
         found = [item for item in self.providers.get(name, ()) if item[0] is not place.code]
@@ -167,43 +150,6 @@ class _Tools:
                     detail=module,
                 )
                 return
-
-
-def program(words: Sequence[str]) -> tuple[str, str]:
-    """Return what a command line really starts and how it is named.
-
-    Returns:
-        The name, and ``command``, ``package`` or ``module``.
-    """
-    first, rest = words[0], list(words[1:])
-    if first in _PYTHONS:
-        if len(rest) > 1 and rest[0] == "-m":
-            return rest[1], "module"
-        return "", "command"
-    runner = first in _RUNNERS
-    if rest and (first, rest[0]) in _SUBCOMMANDS:
-        runner = True
-        rest = rest[1:]
-        if rest and rest[0] == "run":
-            rest = rest[1:]
-    if not runner:
-        return first, "command"
-    kind = "package"
-    position = 0
-    while position < len(rest):
-        word = rest[position]
-        if word in _VALUE_OPTIONS:
-            kind = "command"
-            position += 2
-        elif word.startswith("-"):
-            position += 1
-        else:
-            if word in _PYTHONS:
-                return program(rest[position:])
-            at = word.find("@", 1)
-            name = word if at < 0 else word[:at]
-            return name.partition("==")[0].partition("[")[0], kind
-    return "", kind
 
 
 def _entry(

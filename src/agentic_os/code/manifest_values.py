@@ -5,6 +5,8 @@ from typing import Literal
 
 import msgspec
 
+from agentic_os.code.programs import ProgramKind
+
 Ecosystem = Literal["python", "npm", "go", "cargo", "maven"]
 DependencyKind = Literal["name", "path", "git"]
 
@@ -12,6 +14,7 @@ MAX_MANIFEST_BYTES = 4 * 1024 * 1024
 MAX_DEPENDENCIES_ENTRIES = 5_000
 
 _RUNS = re.compile(r"[-_.]+")
+_USERINFO = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]*://)[^/@]*@")
 
 
 class Package(msgspec.Struct, frozen=True, array_like=True):
@@ -48,11 +51,11 @@ class Script(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Command(msgspec.Struct, frozen=True, array_like=True):
-    """A program that a configuration starts (an MCP server): its name, command, words."""
+    """A program that a configuration starts (an MCP server), by name only."""
 
     name: str
-    command: str
-    arguments: tuple[str, ...]
+    program: str
+    kind: ProgramKind
     line: int
 
 
@@ -95,6 +98,11 @@ def python_name(name: str) -> str:
 def cargo_name(name: str) -> str:
     """Normalise a crate's name: Cargo treats ``-`` and ``_`` as one."""
     return name.strip().replace("_", "-")
+
+
+def without_userinfo(url: str) -> str:
+    """Drop user and password from an address: they are nobody's business here."""
+    return _USERINFO.sub(r"\1", url)
 
 
 class LineFinder:

@@ -10,6 +10,7 @@ from agentic_os.code.manifest_values import (
     Manifest,
     Package,
     Script,
+    without_userinfo,
 )
 from agentic_os.code.tables import items, table, text, text_pairs, texts
 
@@ -124,7 +125,7 @@ def _dependency(name: str, value: str, find: LineFinder) -> Dependency:
 
 
 def _git_url(value: str) -> str:
-    value = value.partition("#")[0].removeprefix("git+")
+    value = without_userinfo(value.partition("#")[0].removeprefix("git+"))
     for short, host in (
         ("github:", "github.com"),
         ("gitlab:", "gitlab.com"),

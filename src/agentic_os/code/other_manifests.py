@@ -21,7 +21,9 @@ from agentic_os.code.manifest_values import (
     Package,
     Script,
     cargo_name,
+    without_userinfo,
 )
+from agentic_os.code.programs import program
 from agentic_os.code.tables import items, table, text, texts
 
 _GO_REQUIRE = re.compile(r"(\S+)\s+v\S+")
@@ -103,7 +105,7 @@ def _crate(name: str, value: object, find: LineFinder) -> Dependency:
     if place:
         return Dependency("cargo", cargo_name(real), line, "path", place, alias)
     if git:
-        return Dependency("cargo", cargo_name(real), line, "git", git, alias)
+        return Dependency("cargo", cargo_name(real), line, "git", without_userinfo(git), alias)
     return Dependency("cargo", cargo_name(real), line, alias=alias)
 
 
@@ -201,16 +203,14 @@ def read_mcp_json(path: str, source: str) -> Manifest:
         return Manifest(path, problems=("MANIFEST_INVALID",))
     find = LineFinder(source)
     servers = table(document, "mcpServers")
-    commands = [
-        Command(
-            name,
-            text(table(value).get("command")),
-            tuple(texts(table(value).get("args"))),
-            find.line(name),
+    commands: list[Command] = []
+    for name, value in servers.items():
+        command = text(table(value).get("command"))
+        started, kind = (
+            program([command, *texts(table(value).get("args"))]) if command else ("", "command")
         )
-        for name, value in servers.items()
-        if text(table(value).get("command"))
-    ]
+        if started:
+            commands.append(Command(name, started, kind, find.line(name)))
     return Manifest(path, commands=tuple(commands[:MAX_DEPENDENCIES_ENTRIES]))
 
 
@@ -223,7 +223,7 @@ def read_gitmodules(path: str, source: str) -> Manifest:
             continue
         kind, value = pair[1], pair[2].strip()
         if kind == "url" and value:
-            found.append(Dependency("python", "", number, "git", value))
+            found.append(Dependency("python", "", number, "git", without_userinfo(value)))
     return Manifest(path, dependencies=tuple(found[:MAX_DEPENDENCIES_ENTRIES]))
 
 

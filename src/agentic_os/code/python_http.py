@@ -9,6 +9,7 @@ import ast
 from dataclasses import dataclass, field
 
 from agentic_os.code.http_paths import Hole, Url, UrlPart, assemble_url, join_paths, route_path
+from agentic_os.code.programs import program
 from agentic_os.code.python_names import dotted_name, string_list, string_of
 from agentic_os.code.scopes import Scope
 from agentic_os.code.values import (
@@ -26,6 +27,7 @@ from agentic_os.code.values import (
 MAX_ROUTES_ENTRIES = 5_000
 _MAX_DEPTH_ENTRIES = 8
 _MAX_PARTS_ENTRIES = 64
+_MAX_WORDS_ENTRIES = 16
 
 _HOLDERS = {
     "fastapi.FastAPI": ("fastapi", True),
@@ -270,11 +272,10 @@ class HttpReader:
         first = _argument(site.call, "args", 0)
         if not isinstance(first, (ast.List, ast.Tuple)):
             return
-        words = [string_of(element) or "" for element in first.elts[:_MAX_DEPTH_ENTRIES]]
-        if words and words[0]:
-            self.launches.append(
-                Launch(words[0], tuple(words[1:]), site.call.lineno, site.scope.symbol)
-            )
+        words = [string_of(element) or "" for element in first.elts[:_MAX_WORDS_ENTRIES]]
+        name, kind = program(words) if words and words[0] else ("", "command")
+        if name:
+            self.launches.append(Launch(name, kind, site.call.lineno, site.scope.symbol))
 
     def _parts(  # noqa: C901 - a case per node type
         self, node: ast.expr

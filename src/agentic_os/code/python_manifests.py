@@ -19,6 +19,7 @@ from agentic_os.code.manifest_values import (
     Package,
     Script,
     python_name,
+    without_userinfo,
 )
 from agentic_os.code.python_names import dotted_name
 from agentic_os.code.tables import items, table, text, text_pairs, texts
@@ -97,7 +98,7 @@ def _poetry_dependency(name: str, value: object, find: LineFinder) -> Dependency
     if place:
         return Dependency("python", python_name(name), line, "path", place)
     if git:
-        return Dependency("python", python_name(name), line, "git", git)
+        return Dependency("python", python_name(name), line, "git", without_userinfo(git))
     return Dependency("python", python_name(name), line)
 
 
@@ -115,7 +116,7 @@ def _requirement(
             detail = table(value)
             target = text(detail.get("path")) or text(detail.get("git")) or target
             if text(detail.get("git")):
-                return Dependency("python", name, line, "git", target)
+                return Dependency("python", name, line, "git", without_userinfo(target))
             if text(detail.get("path")):
                 return Dependency("python", name, line, "path", target)
     return _direct(name, target, line)
@@ -127,7 +128,7 @@ def _direct(name: str, target: str, line: int) -> Dependency:
     if target.startswith(("git+", "git:")):
         url = target.removeprefix("git+").partition("#")[0]
         cut = re.sub(r"(?<=[^/:])@[^/@]*$", "", url)
-        return Dependency("python", name, line, "git", cut)
+        return Dependency("python", name, line, "git", without_userinfo(cut))
     return Dependency("python", name, line)
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from tree_sitter import Node
 
 from agentic_os.code.http_paths import Hole, Url, UrlPart, assemble_url, route_path
+from agentic_os.code.programs import program
 from agentic_os.code.scopes import Scope
 from agentic_os.code.script_nodes import (
     arguments_of,
@@ -24,6 +25,7 @@ MAX_ROUTES_ENTRIES = 5_000
 _MAX_DEPTH_ENTRIES = 8
 _MAX_PARTS_ENTRIES = 64
 _PAIR_ENTRIES = 2
+_MAX_WORDS_ENTRIES = 16
 
 _METHODS = {"get", "post", "put", "patch", "delete", "head", "options"}
 _ROUTE_VERBS = _METHODS | {"all"}
@@ -220,12 +222,13 @@ class ScriptHttpReader:
         command = string_value(arguments[0]) if arguments else ""
         if not command:
             return
-        words: list[str] = []
+        words = [command]
         if len(arguments) > 1 and arguments[1].type == "array":
-            words = [string_value(item) for item in arguments[1].named_children]
-        self.launches.append(
-            Launch(command, tuple(words[:_MAX_DEPTH_ENTRIES]), line_of(call.node), call.symbol)
-        )
+            listed = arguments[1].named_children[:_MAX_WORDS_ENTRIES]
+            words += [string_value(item) for item in listed]
+        name, kind = program(words)
+        if name:
+            self.launches.append(Launch(name, kind, line_of(call.node), call.symbol))
 
     # -- URLs --------------------------------------------------------------------------
 

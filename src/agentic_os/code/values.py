@@ -13,6 +13,8 @@ from typing import Literal
 
 import msgspec
 
+from agentic_os.code.programs import ProgramKind
+
 Language = Literal["python", "typescript", "javascript", "go"]
 SymbolKind = Literal["function", "class", "method", "constant", "type"]
 BindingKind = Literal["definition", "value", "import", "star", "alias"]
@@ -133,10 +135,10 @@ class HttpCall(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Launch(msgspec.Struct, frozen=True, array_like=True):
-    """One program started by name with its first literal arguments."""
+    """One program that is started, by name only (``programs.program``)."""
 
-    command: str
-    arguments: tuple[str, ...]
+    program: str
+    kind: ProgramKind
     line: int
     scope: int
 

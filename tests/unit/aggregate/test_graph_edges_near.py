@@ -15,7 +15,6 @@ from agentic_os.aggregate.graph_edges_http import (
     telling_segments,
     telling_word,
 )
-from agentic_os.aggregate.graph_edges_tools import program
 
 LIB = {
     "pyproject.toml": pyproject("fancy"),
@@ -320,22 +319,3 @@ def test_words_of_services() -> None:
         False,
     ]
     assert telling_segments("/api/v1/users/{}/orders") == 2
-
-
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        (["a", "b"], ("a", "command")),
-        (["python", "-m", "x.y", "z"], ("x.y", "module")),
-        (["python3", "script.py"], ("", "command")),
-        (["npx", "-y", "@s/p@1.2", "x"], ("@s/p", "package")),
-        (["uvx", "--from", "p", "cmd"], ("cmd", "command")),
-        (["uv", "run", "python", "-m", "m"], ("m", "module")),
-        (["uv", "tool", "run", "p[x]==1"], ("p", "package")),
-        (["uv", "sync"], ("uv", "command")),
-        (["pnpm", "dlx", "p"], ("p", "package")),
-        (["npx", "-y"], ("", "package")),
-    ],
-)
-def test_what_a_command_line_really_starts(words: list[str], expected: tuple[str, str]) -> None:
-    assert program(words) == expected

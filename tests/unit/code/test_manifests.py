@@ -37,7 +37,7 @@ def test_pyproject_of_pep_621_uv_and_dependency_groups() -> None:
     assert [(p.name, p.display, p.line) for p in found.packages] == [("my-app-x", "My.App_x", 2)]
     assert dependencies(found) == [
         ("foo-bar", "name", "", ""),
-        ("direct", "git", "https://u@github.com/a/b.git", ""),
+        ("direct", "git", "https://github.com/a/b.git", ""),
         ("local", "path", "/x/y", ""),
         ("opt", "path", "../opt", ""),
         ("grp", "git", "https://github.com/a/grp", ""),
@@ -107,7 +107,7 @@ def test_requirements() -> None:
     )
     assert dependencies(found) == [
         ("one", "name", "", ""),
-        ("two", "git", "ssh://git@github.com/a/two.git", ""),
+        ("two", "git", "ssh://github.com/a/two.git", ""),
         ("", "path", "../three", ""),
         ("four-x", "git", "https://github.com/a/four", ""),
         ("", "path", "./five", ""),
@@ -156,7 +156,7 @@ def test_package_json() -> None:
         ("@real/d", "name", "", "d"),
         ("e", "git", "https://github.com/o/e", ""),
         ("f", "git", "https://github.com/o/f", ""),
-        ("g", "git", "ssh://git@host/g.git", ""),
+        ("g", "git", "ssh://host/g.git", ""),
         ("h", "git", "https://host/h.git", ""),
         ("real", "name", "", "i"),
         ("j", "git", "https://gitlab.com/o/j", ""),
@@ -256,8 +256,8 @@ def test_small_configurations() -> None:
         }
     }
     found = read(".mcp.json", json.dumps(servers, indent=1))
-    assert [(c.name, c.command, c.arguments, c.line) for c in found.commands] == [
-        ("a", "npx", ("-y", "pkg"), 3)
+    assert [(c.name, c.program, c.kind, c.line) for c in found.commands] == [
+        ("a", "pkg", "package", 3)
     ]
     modules = read(".gitmodules", '[submodule "a"]\n\tpath = a\n\turl = git@h:o/a.git\n')
     assert [(item.kind, item.target, item.line) for item in modules.dependencies] == [

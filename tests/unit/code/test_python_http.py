@@ -165,11 +165,11 @@ def test_started_programs() -> None:
         "def f():\n    sp.Popen(['a', 'b', x])\n"
         "run(('c',))\nrun('d e', shell=True)\nrun([x, 'y'])\nrun(args=['z'])\nsp.list2cmdline(['q'])\n"
     )
-    shown = [(x.command, x.arguments, x.line, x.scope) for x in facts.launches]
+    shown = [(x.program, x.kind, x.line, x.scope) for x in facts.launches]
     assert sorted(shown) == [
-        ("a", ("b", ""), 4, 0),
-        ("c", (), 5, -1),
-        ("z", (), 8, -1),
+        ("a", "command", 4, 0),
+        ("c", "command", 5, -1),
+        ("z", "command", 8, -1),
     ]
 
 
