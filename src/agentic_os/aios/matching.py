@@ -47,6 +47,19 @@ class Match:
     score: int
 
 
+class _Stem:
+    """The test for a word that starts with a stem; the plain search comes first, for speed."""
+
+    __slots__ = ("_pattern", "_text")
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._pattern = re.compile(rf"(?<![^\W_]){re.escape(text)}")
+
+    def starts_a_word(self, lowered: str) -> bool:
+        return self._text in lowered and self._pattern.search(lowered) is not None
+
+
 class Query:
     """A query, prepared to be matched against many texts.
 
@@ -60,12 +73,12 @@ class Query:
         self.terms = tuple(term for term in self.phrase.split(" ") if term)
 
     @cached_property
-    def _stems(self) -> tuple[re.Pattern[str], ...] | None:
-        """The word-prefix tests of all stems; ``None`` when a term has none."""
-        stems = [stem(term) for term in self.terms]
-        if not stems or not all(stems):
-            return None
-        return tuple(re.compile(rf"(?<![^\W_]){re.escape(each or '')}") for each in stems)
+    def _stems(self) -> "tuple[_Stem, ...]":
+        """The word-prefix tests of all stems; none when a term has no stem."""
+        stems = [folded for term in self.terms if (folded := stem(term)) is not None]
+        if len(stems) < len(self.terms):
+            return ()
+        return tuple(_Stem(folded) for folded in stems)
 
     @cached_property
     def _whole_tokens(self) -> dict[str, re.Pattern[str] | None]:
@@ -90,7 +103,8 @@ class Query:
                 return Match(kind="terms", score=TERMS_SCORE + more)
             if counts:
                 return Match(kind="partial", score=len(counts))
-        if self._stems is not None and all(test.search(lowered) for test in self._stems):
+        stems = self._stems
+        if stems and all(test.starts_a_word(lowered) for test in stems):
             return Match(kind="inflected", score=len(self.terms))
         return None
 
@@ -100,20 +114,13 @@ class Query:
 
     def first_lines(self, lowered_lines: list[str]) -> list[int]:
         """Return, in order, the first line of each term, by its words or its stem."""
-        tests = self._stems or ()
+        tests = self._stems
         found: set[int] = set()
         for at, term in enumerate(self.terms):
-            test = tests[at] if tests else None
-            line = next(
-                (
-                    number
-                    for number, line in enumerate(lowered_lines)
-                    if term in line or (test is not None and test.search(line))
-                ),
-                None,
-            )
-            if line is not None:
-                found.add(line)
+            for number, line in enumerate(lowered_lines):
+                if term in line or (tests and tests[at].starts_a_word(line)):
+                    found.add(number)
+                    break
         return sorted(found)
 
     def tokens(self, lowered: str) -> tuple[str, ...]:

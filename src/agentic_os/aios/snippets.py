@@ -16,6 +16,8 @@ SnippetArea = Literal["description", "heading", "body"]
 
 SNIPPET_ENTRIES: Final = 5
 CONTEXT_LINES: Final = 1
+PLACES: Final = 64
+"""Lines with the whole phrase that are looked for before only headings count."""
 DESCRIPTION_BOOST: Final = 3.0
 HEADING_BOOST: Final = 2.0
 TITLE_BOOST: Final = 2.5
@@ -65,9 +67,14 @@ def places(text: str, query: Query) -> list[Place]:
     matched = query.match(stated.lower()) if stated else None
     if matched is not None:
         found.append(Place(at=0, match=matched.kind, area="description"))
+    whole_phrases = 0
     for at, line in enumerate(lowered):
+        # Beyond so many lines with the whole phrase only a heading can still come first.
+        if whole_phrases > PLACES and _area(line) == "body":
+            continue
         matched = query.match(line)
         if matched is not None:
+            whole_phrases += matched.kind == "phrase"
             found.append(Place(at=at, match=matched.kind, area=_area(line)))
     whole = None if found else query.match(text.lower())
     if whole is not None:

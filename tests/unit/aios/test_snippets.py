@@ -2,7 +2,7 @@ import pytest
 
 from agentic_os.aios.eligibility import is_markdown, is_plugin_text, is_skipped
 from agentic_os.aios.matching import Query
-from agentic_os.aios.snippets import boost, cut, description, places, title_of
+from agentic_os.aios.snippets import PLACES, boost, cut, description, places, title_of
 
 
 def snippets(text: str, query: str) -> list[tuple[int, int, str, str, str]]:
@@ -38,6 +38,12 @@ def test_terms_on_different_lines_show_the_first_of_each() -> None:
     assert [entry[0] for entry in snippets(text, "meetings planning")] == [1, 2]
     assert snippets(text, "meetings planning")[0][3] == "inflected"
     assert snippets(text, "absent") == []
+
+
+def test_beyond_many_phrases_only_headings_are_looked_for() -> None:
+    text = "\n\n\n".join(["the gate"] * (PLACES + 20) + ["# The gate", "the gate"])
+    found = places(text, Query("gate"))
+    assert (found[0].area, len(found)) == ("heading", PLACES + 2)
 
 
 def test_repeated_passages_are_shown_once() -> None:
