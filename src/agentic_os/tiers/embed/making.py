@@ -10,7 +10,8 @@ Graphs are quantised to eight-bit integers: dynamic, per channel, weights in sev
 channel keeps the vectors near the exact ones (measured on code: mean cosine 0.992, where one
 scale a matrix gives 0.939); seven bits, because processors without VNNI add pairs of products in
 sixteen bits and saturate on eight. Activations are scaled by batch, so one text's vector differs
-a little with what stands beside it (cosine 0.97 and more); the search allows for it.
+a little with what stands beside it (cosine 0.97 and more measured on short texts): never
+compare two vectors for equality.
 A quantised model is published only after it was run: the exact graph must give a text the same
 vector alone and padded, and the quantised one must stay close to it.
 """
