@@ -16,6 +16,7 @@ from agentic_os.aggregate.graph_listing import (
     racy,
     shadow_names,
 )
+from agentic_os.aggregate.graph_redaction import redacted_facts
 from agentic_os.code.layout import EXCLUDED_FOLDERS
 from agentic_os.code.manifest_values import MAX_MANIFEST_BYTES, Manifest
 from agentic_os.code.manifests import WORKFLOW_FOLDER, is_manifest, read_manifest
@@ -23,6 +24,7 @@ from agentic_os.code.node_manifests import workspace_globs
 from agentic_os.code.reading import MAX_SOURCE_BYTES, language_of, read_source
 from agentic_os.errors import FilesError
 from agentic_os.files.reading import Fingerprint
+from agentic_os.text.redaction import Redactor
 
 MAX_FILES_ENTRIES = 50_000
 MAX_MANIFESTS_ENTRIES = 1_000
@@ -62,9 +64,15 @@ class FileReader:
     """Compares and reads one project's files and manifests."""
 
     def __init__(
-        self, connection: sqlite3.Connection, rid: int, listing: Listing, now_ns: int
+        self,
+        connection: sqlite3.Connection,
+        rid: int,
+        listing: Listing,
+        now_ns: int,
+        redactor: Redactor,
     ) -> None:
         """Work on project ``rid``; ``now_ns`` is the time of this reading."""
+        self.redactor = redactor
         self.connection = connection
         self.rid = rid
         self.listing = listing
@@ -205,7 +213,9 @@ class FileReader:
         except FilesError:
             return (*seen, self.now_ns, "", None), False
         facts = read_source(path, read.data)
-        encoded = None if facts is None else _encoder.encode(facts)
+        encoded = None
+        if facts is not None:
+            encoded = _encoder.encode(redacted_facts(facts, self.redactor))
         return (*read.fingerprint, self.now_ns, read.sha256, encoded), True
 
     def _read_manifest(self, path: str, seen: Fingerprint) -> bool:

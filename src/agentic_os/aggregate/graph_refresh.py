@@ -27,8 +27,10 @@ from agentic_os.errors import AgenticOSError, FilesError
 from agentic_os.files.reading import Fingerprint, Folder
 from agentic_os.registry import Fleet
 from agentic_os.results import Diagnostic
+from agentic_os.text.redaction import Redactor
 
 if TYPE_CHECKING:
+    from agentic_os.aggregate.graph_take_in import Slice
     from agentic_os.aggregate.graph_values import Graph
 
 MAX_GRAPH_BYTES = 512 * 1024 * 1024
@@ -105,6 +107,7 @@ def refresh_graphs(
     *,
     start: Callable[[], None] = lambda: None,
     sources: bool = True,
+    redactor: Redactor | None = None,
     limit_bytes: int = MAX_GRAPH_BYTES,
     now: Callable[[], int] = time.time_ns,
 ) -> GraphsRefreshed:
@@ -115,10 +118,12 @@ def refresh_graphs(
         projects: every project of tier 2 and above; others are forgotten.
         start: called once before the first change.
         sources: also look for changed sources and manifests of unchanged graphs.
+        redactor: takes secrets out before anything is stored; one that allows nothing by
+            default.
         limit_bytes: largest graph file that is read.
         now: clock, nanoseconds since the epoch.
     """
-    run = _Run(connection, start, sources, limit_bytes, now)
+    run = _Run(connection, start, sources, redactor or Redactor(), limit_bytes, now)
     stored = run.rows()
     for gone in sorted(stored.keys() - {project.id for project in projects}):
         run.forget(stored[gone].rid)
@@ -141,11 +146,13 @@ class _Run:
         connection: sqlite3.Connection,
         start: Callable[[], None],
         sources: bool,
+        redactor: Redactor,
         limit_bytes: int,
         now: Callable[[], int],
     ) -> None:
         self.connection = connection
         self.sources = sources
+        self.redactor = redactor
         self.limit_bytes = limit_bytes
         self.now = now
         self.changed = False
@@ -337,6 +344,17 @@ class _Run:
             (status, code, message, *seen, read_at, row.rid),
         )
 
+    def _slice(self, project: GraphProject, rid: int, folder: Folder) -> "Slice":
+        from agentic_os.aggregate.graph_take_in import Slice
+
+        return Slice(
+            rid=rid,
+            name=project.name,
+            graph_path=project.graph_path,
+            folder=folder,
+            redactor=self.redactor,
+        )
+
     # -- what the graph names ------------------------------------------------------------
 
     def _sources(self, project: GraphProject, row: _Row, folder: Folder) -> None:
@@ -344,10 +362,10 @@ class _Run:
         if unchanged(self.connection, row.rid, Listing(folder)):
             return
         from agentic_os.aggregate.graph_reader import read_graph
-        from agentic_os.aggregate.graph_take_in import Slice, follow_sources
+        from agentic_os.aggregate.graph_take_in import follow_sources
 
         self.begin()
-        part = Slice(rid=row.rid, name=project.name, graph_path=project.graph_path, folder=folder)
+        part = self._slice(project, row.rid, folder)
         followed = follow_sources(self.connection, part, row.base, self.now())
         if followed is not None:
             self.files_read += followed.files_read
@@ -362,10 +380,10 @@ class _Run:
         self._take_in(project, row.rid, folder, graph)
 
     def _take_in(self, project: GraphProject, rid: int, folder: Folder, graph: "Graph") -> None:
-        from agentic_os.aggregate.graph_take_in import Slice, take_in
+        from agentic_os.aggregate.graph_take_in import take_in
 
         self.change()
-        part = Slice(rid=rid, name=project.name, graph_path=project.graph_path, folder=folder)
+        part = self._slice(project, rid, folder)
         done = take_in(self.connection, part, graph, self.now())
         self.files_read += done.files_read
         if done.fault is not None:

@@ -9,11 +9,13 @@ from dataclasses import dataclass
 
 from agentic_os.aggregate.graph_files import FileReader, base_of
 from agentic_os.aggregate.graph_listing import Listing, known_files
-from agentic_os.aggregate.graph_store import ExtraNode, forget_graph, store_graph
+from agentic_os.aggregate.graph_redaction import redacted_graph
+from agentic_os.aggregate.graph_store import ExtraNode, counts_text, forget_graph, store_graph
 from agentic_os.aggregate.graph_values import Graph
 from agentic_os.code.reading import language_of
 from agentic_os.errors import GraphError
 from agentic_os.files.reading import Folder
+from agentic_os.text.redaction import Redactor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,15 +35,20 @@ class Slice:
     name: str
     graph_path: str
     folder: Folder
+    redactor: Redactor
 
 
 def take_in(connection: sqlite3.Connection, part: Slice, graph: Graph, now_ns: int) -> TakenIn:
     """Read what a graph names and store its slice in place of the former one."""
+    graph = redacted_graph(graph, part.redactor)
+    connection.execute(
+        "UPDATE graph_repo SET counts=? WHERE rid=?", (counts_text(graph.counts), part.rid)
+    )
     paths = graph_paths(graph)
     listing = Listing(part.folder)
     base = base_of(listing, paths)
     based = {path: f"{base}/{path}" if base else path for path in paths}
-    reader = FileReader(connection, part.rid, listing, now_ns)
+    reader = FileReader(connection, part.rid, listing, now_ns, part.redactor)
     count = reader.carry_out(reader.plan(sorted(based.values())))
     extra = extra_nodes(part.name, graph, base, reader)
     reader.list_manifests(sorted({item.path for item in extra if item.package and item.path}))
@@ -72,7 +79,7 @@ def follow_sources(
         ``None`` where a manifest changed: the nodes that stand for packages follow the
         manifests, so the graph has to be taken in again.
     """
-    reader = FileReader(connection, part.rid, Listing(part.folder), now_ns)
+    reader = FileReader(connection, part.rid, Listing(part.folder), now_ns, part.redactor)
     plan = reader.plan([path for path, _ in known_files(connection, part.rid)])
     if plan.manifests_changed:
         return None

@@ -317,3 +317,34 @@ def test_a_renamed_project_is_linked_by_its_new_name(graphs: GraphFleet) -> None
     )
     assert refresh_graphs(graphs.connection, [named, projects[1]]).changed
     assert rules(graphs) == {"R5"}
+
+
+def test_secrets_are_taken_out_before_anything_is_stored(tmp_path: Path) -> None:
+    token = "ghp_" + "Zx9Kq2Lm7Rt4Wv8Yb3Nc6Pd1Sf5Gh0Jk2Ml4"
+    fleet = GraphFleet.at(tmp_path / "fleet")
+    files = {
+        "pyproject.toml": pyproject("app", f"dep @ git+https://{token}@github.com/a/dep.git"),
+        "app.py": (
+            "import requests, subprocess\n"
+            f"requests.get('https://api.example.com/bot/{token}/send')\n"
+            f"subprocess.run(['tool', '--token', '{token}'])\n"
+        ),
+        ".mcp.json": json.dumps({"mcpServers": {"x": {"command": "npx", "args": ["p", token]}}}),
+    }
+    fleet.write("app", files)
+    document = graph_of(files)
+    nodes = document["nodes"]
+    assert isinstance(nodes, list)
+    for number in range(2):
+        nodes.append({"id": f"{token}_{number}", "label": f"uses {token}", "source_file": "app.py"})
+    document["hyperedges"] = [{"id": "h", "label": f"flow {token}", "nodes": ["app.py"]}]
+    fleet.graph("app", document)
+    fleet.refresh("app")
+    image = fleet.connection.serialize()
+    assert token.encode() not in image
+    assert token.lower().encode() not in image
+    labels = [row[2] for row in fleet.dump()["nodes"] if "redacted:" in str(row[1])]
+    assert len(labels) == 2
+    counts = fleet.connection.execute("SELECT counts FROM graph_repo").fetchone()[0]
+    assert json.loads(counts)["GRAPH_SECRET_REDACTED"] >= 3
+    fleet.connection.close()
