@@ -6,7 +6,8 @@ import stat
 from pathlib import Path
 
 import pytest
-from cli_process import Finished, run
+from cli_call import call
+from cli_process import Finished
 from fleet_builder import FleetBuilder
 from store_dump import fresh, opened
 
@@ -28,7 +29,7 @@ def stored(fleet: FleetBuilder, person: Person) -> Space:
 
 
 def searched(fleet: FleetBuilder) -> Finished:
-    return run("search", "lighthouse", "--json", "--root", fleet.root)
+    return call("search", "lighthouse", "--json", "--root", fleet.root)
 
 
 def rebuilt(finished: Finished, fleet: FleetBuilder, person: Person, other: Path) -> None:
@@ -67,8 +68,8 @@ def test_a_truncated_store_is_replaced_or_named(
     assert finished.document["error"]["code"] == "STORE_UNUSABLE"
     assert "agentic-os purge" in finished.document["error"]["hint"]
     assert "Traceback" not in finished.words
-    assert run("doctor", "--root", fleet.root).code == 3
-    assert run("purge", "--root", fleet.root).code == 0
+    assert call("doctor", "--root", fleet.root).code == 3
+    assert call("purge", "--root", fleet.root).code == 0
     rebuilt(searched(fleet), fleet, person, tmp_path / "other")
 
 
@@ -81,9 +82,10 @@ def test_damage_in_the_middle_is_mended_or_named(
         file.seek(int(size * part) // 4096 * 4096)
         file.write(b"\xa5" * 4096 * 4)
 
-    finished = run("doctor", "--jsonl", "--root", fleet.root)
+    finished = call("doctor", "--jsonl", "--root", fleet.root)
 
-    checks = {item["data"].get("id"): item["data"] for item in finished.documents}
+    made = [item["data"] for item in finished.documents if item["data"]]
+    checks = {check.get("id"): check for check in made}
     if finished.code == 1:
         assert "STORE_UNUSABLE" in finished.words
     elif checks["store.health"]["status"] == "fail":
@@ -91,7 +93,7 @@ def test_damage_in_the_middle_is_mended_or_named(
         assert "purge" in checks["store.health"]["hint"]
     else:
         rebuilt(searched(fleet), fleet, person, tmp_path / "other")
-    assert run("purge", "--root", fleet.root).code == 0
+    assert call("purge", "--root", fleet.root).code == 0
     rebuilt(searched(fleet), fleet, person, tmp_path / "another")
 
 
@@ -142,7 +144,7 @@ def test_the_lock_is_a_folder(fleet: FleetBuilder, stored: Space) -> None:
     stored.lock.unlink()
     stored.lock.mkdir()
 
-    finished = run("aggregate", "--json", "--root", fleet.root)
+    finished = call("aggregate", "--json", "--root", fleet.root)
     beside = searched(fleet)
 
     assert finished.code == 1
@@ -158,18 +160,18 @@ def test_the_cache_folder_is_a_file(fleet: FleetBuilder, tmp_path: Path, below: 
     cache = {"AGENTIC_OS_CACHE_DIR": str(tmp_path / "file" / below)}
 
     for words in (["aggregate"], ["search", "x"], ["memory"], ["doctor"]):
-        finished = run(*words, "--json", "--root", fleet.root, environ=cache)
+        finished = call(*words, "--json", "--root", fleet.root, environ=cache)
         assert finished.code == 1
         assert finished.document["error"]["code"] == "STORE_UNWRITABLE"
         assert finished.document["error"]["hint"]
         assert str(tmp_path) not in finished.words
-    assert run("scan", "--root", fleet.root, environ=cache).code == 0
-    purged = run("purge", "--all", "--json", environ=cache)
+    assert call("scan", "--root", fleet.root, environ=cache).code == 0
+    purged = call("purge", "--all", "--json", environ=cache)
     assert (purged.code, purged.data["spaces"]) == (0, [])
 
 
 def test_the_cache_folder_is_relative(fleet: FleetBuilder) -> None:
-    finished = run(
+    finished = call(
         "search", "x", "--json", "--root", fleet.root, environ={"AGENTIC_OS_CACHE_DIR": "cache"}
     )
 
@@ -189,7 +191,7 @@ def test_the_cache_folder_belongs_to_another(fleet: FleetBuilder, tmp_path: Path
         foreign.chmod(0o500)
         expected = "could not be made"
 
-    finished = run(
+    finished = call(
         "search",
         "x",
         "--json",
@@ -222,7 +224,7 @@ def test_spaces_of_vanished_roots_are_collected(
     (spaces / "not-a-space").mkdir()
     other.root.rename(tmp_path / "gone")
 
-    assert run("aggregate", "--root", fleet.root).code == 0
+    assert call("aggregate", "--root", fleet.root).code == 0
 
     assert sorted(path.name for path in spaces.iterdir()) == sorted(
         [stored.folder.name, "not-a-space"]
@@ -236,9 +238,9 @@ def test_purge_deletes_one_space_or_all(
     other.project("p").fact("f", "text")
     opened(person, other.root)
 
-    own = run("purge", "--json", "--root", fleet.root)
-    again = run("purge", "--json", "--root", fleet.root)
-    everything = run("purge", "--all")
+    own = call("purge", "--json", "--root", fleet.root)
+    again = call("purge", "--json", "--root", fleet.root)
+    everything = call("purge", "--all")
 
     assert own.data["spaces"] == [stored.folder.name]
     assert again.data == {"spaces": [], "bytes": 0}

@@ -1,0 +1,218 @@
+"""Which files a project's surfaces come to, and what is said of those that are not read."""
+
+import os
+from pathlib import Path
+
+import pytest
+from fleet_builder import FleetBuilder, ProjectBuilder
+
+from agentic_os.aggregate import sweep as sweeping
+from agentic_os.aggregate.documents import Role
+from agentic_os.aggregate.sweep import LIMIT_BYTES, VAULT_DEPTH_FOLDERS, Candidate, sweep
+from agentic_os.aggregate.workspace import Person, find_fleet
+from agentic_os.errors import FilesError
+from agentic_os.files import reading
+from agentic_os.files.reading import Folder
+
+
+def swept(person: Person, fleet: FleetBuilder) -> tuple[dict[str, Role], dict[str, str]]:
+    """Roles of the candidates and codes of the rest, by path."""
+    (project,) = find_fleet(person, [str(fleet.root)]).fleet.projects
+    roles: dict[str, Role] = {}
+    codes: dict[str, str] = {}
+    with Folder.open(project.folder) as folder:
+        for found in sweep(project, folder):
+            if isinstance(found, Candidate):
+                assert found.path.endswith(found.name)
+                roles[found.path] = found.role
+            else:
+                codes[found.diagnostic.path or ""] = found.diagnostic.code
+    return roles, codes
+
+
+@pytest.fixture
+def project(fleet: FleetBuilder) -> ProjectBuilder:
+    return fleet.project("p", "obsidian-only")
+
+
+def test_every_surface_by_its_role(
+    person: Person, fleet: FleetBuilder, project: ProjectBuilder
+) -> None:
+    for path in (
+        ".agents/memory/MEMORY.md",
+        ".agents/memory/fact.md",
+        ".agents/memory/SHOUTED.MD",
+        ".agents/memory/README.md",
+        ".agents/memory/schema.md",
+        ".agents/memory/.hidden.md",
+        ".agents/memory/fact.md.new",
+        ".agents/memory/fact.txt",
+        ".agents/memory/below/deep.md",
+        ".agents/vault/log.md",
+        ".agents/vault/a/b/note.md",
+        ".agents/vault/README.md",
+        ".agents/vault/templates/t.md",
+        ".agents/vault/.obsidian/x.md",
+        ".agents/vault/picture.png",
+        ".agents/CAPABILITIES.md",
+        ".mcp.json",
+        "README.md",
+    ):
+        project.write(path, "text")
+
+    roles, codes = swept(person, fleet)
+
+    assert codes == {}
+    assert roles == {
+        ".agents/memory/MEMORY.md": Role.INDEX,
+        ".agents/memory/SHOUTED.MD": Role.FACT,
+        ".agents/memory/fact.md": Role.FACT,
+        ".agents/vault/log.md": Role.NOTE,
+        ".agents/vault/a/b/note.md": Role.NOTE,
+        ".agents/CAPABILITIES.md": Role.CAPABILITIES,
+        ".mcp.json": Role.INVOCATIONS,
+    }
+
+
+def test_what_is_no_plain_file_is_said(
+    person: Person, fleet: FleetBuilder, project: ProjectBuilder, tmp_path: Path
+) -> None:
+    memory = project.write(".agents/memory/good.md", "text").parent
+    vault = project.note("good.md", "text").parent
+    (tmp_path / "secret.md").write_text("secret")
+    for folder in (memory, vault):
+        (folder / "link.md").symlink_to(tmp_path / "secret.md")
+        (folder / "folder.md").mkdir()
+        os.mkfifo(folder / "fifo.md")
+        (folder / os.fsdecode(b"od\xff.md")).write_text("text")
+    (vault / "linked-folder").symlink_to(tmp_path)
+    (vault / "linked.png").symlink_to(tmp_path / "secret.md")
+    (memory / "large.md").write_bytes(b"x" * (LIMIT_BYTES[Role.FACT] + 1))
+    (memory / "fits.md").write_bytes(b"x" * LIMIT_BYTES[Role.FACT])
+    os.mkfifo(project.folder / ".mcp.json")
+
+    roles, codes = swept(person, fleet)
+
+    assert set(roles) == {
+        ".agents/memory/good.md",
+        ".agents/memory/fits.md",
+        ".agents/vault/good.md",
+    }
+    assert codes == {
+        ".agents/memory/link.md": "LINK_REFUSED",
+        ".agents/memory/folder.md": "NOT_REGULAR",
+        ".agents/memory/fifo.md": "NOT_REGULAR",
+        ".agents/memory/large.md": "FILE_TOO_LARGE",
+        ".agents/memory/od<U+DCFF>.md": "NAME_NOT_UTF8",
+        ".agents/vault/link.md": "LINK_REFUSED",
+        ".agents/vault/fifo.md": "NOT_REGULAR",
+        ".agents/vault/od<U+DCFF>.md": "NAME_NOT_UTF8",
+        ".agents/vault/linked-folder": "LINK_REFUSED",
+        ".mcp.json": "NOT_REGULAR",
+    }
+
+
+def test_bounds_are_said(
+    person: Person,
+    fleet: FleetBuilder,
+    project: ProjectBuilder,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for number in range(5):
+        project.write(f".agents/memory/f{number}.md", "text")
+        project.note(f"n{number}.md", "text")
+    monkeypatch.setattr(sweeping, "MEMORY_LIMIT_ENTRIES", 3)
+    monkeypatch.setattr(sweeping, "VAULT_LIMIT_ENTRIES", 4)
+
+    roles, codes = swept(person, fleet)
+
+    assert sorted(roles.values()) == [Role.FACT] * 3 + [Role.NOTE] * 4
+    assert codes == {
+        ".agents/memory": "TOO_MANY_ENTRIES",
+        ".agents/vault": "TOO_MANY_ENTRIES",
+    }
+
+
+def test_a_vault_is_walked_only_so_deep(
+    person: Person, fleet: FleetBuilder, project: ProjectBuilder
+) -> None:
+    deep = "/".join(f"d{number}" for number in range(VAULT_DEPTH_FOLDERS + 1))
+    project.note("top.md", "text")
+    project.note(f"{deep}/note.md", "text")
+
+    roles, codes = swept(person, fleet)
+
+    assert set(roles) == {".agents/vault/top.md"}
+    assert codes == {f".agents/vault/{deep}": "VAULT_TOO_DEEP"}
+
+
+def test_surfaces_that_vanish_meanwhile(
+    person: Person, fleet: FleetBuilder, project: ProjectBuilder, tmp_path: Path
+) -> None:
+    project.fact("f", "text")
+    project.note("n.md", "text")
+    (found,) = find_fleet(person, [str(fleet.root)]).fleet.projects
+    (project.folder / ".agents/memory").rename(tmp_path / "memory")
+    (project.folder / ".agents/vault").rename(tmp_path / "vault")
+    (project.folder / ".agents/vault").symlink_to(tmp_path / "vault")
+
+    with Folder.open(found.folder) as folder:
+        codes = [each.diagnostic.code for each in sweep(found, folder)]  # type: ignore[union-attr]
+
+    assert codes == ["FILE_MISSING", "LINK_REFUSED"]
+
+
+def test_folders_that_cannot_be_listed(
+    person: Person,
+    fleet: FleetBuilder,
+    project: ProjectBuilder,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    project.fact("f", "text")
+    project.note("n.md", "text")
+
+    def refused(*_: object, **__: object) -> None:
+        raise FilesError("not now", code="FILE_UNREADABLE")
+
+    monkeypatch.setattr(Folder, "entries", refused)
+    roles, codes = swept(person, fleet)
+
+    assert roles == {}
+    assert codes == {".agents/memory": "FILE_UNREADABLE", ".agents/vault": "FILE_UNREADABLE"}
+
+
+def test_names_that_cannot_be_looked_at(
+    person: Person,
+    fleet: FleetBuilder,
+    project: ProjectBuilder,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A name that vanished between listing and stat comes without a fingerprint."""
+    project.fact("f", "text")
+    monkeypatch.setattr(reading, "_entry_fingerprint", lambda _: None)
+
+    roles, codes = swept(person, fleet)
+
+    assert roles == {}
+    assert codes == {".agents/memory/f.md": "FILE_UNREADABLE"}
+
+
+def test_an_opted_out_project_has_only_its_inventory(person: Person, fleet: FleetBuilder) -> None:
+    project = fleet.project("p", None)
+    project.fact("f", "text")
+    project.note("n.md", "text")
+    project.capabilities()
+
+    roles, codes = swept(person, fleet)
+
+    assert (set(roles), codes) == ({".agents/CAPABILITIES.md"}, {})
+
+
+def test_a_layout_that_is_a_plain_file(person: Person, fleet: FleetBuilder) -> None:
+    project = fleet.project("p", layout=".claude")
+    project.write(".agents", "../elsewhere")
+    project.capabilities()
+
+    roles, codes = swept(person, fleet)
+
+    assert (set(roles), codes) == ({".claude/CAPABILITIES.md"}, {})
