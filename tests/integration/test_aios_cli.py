@@ -186,7 +186,10 @@ def test_follows(aios: AiosBuilder) -> None:
     assert (code, words) == (0, "")
     assert document["text"] == (aios.root / "context/work.md").read_text()
     assert json.loads(run("search", "--follow", reference, "--json", "--budget", "3530")[1])
-    aios.write("context/work.md", "edited")
+    aios.write("context/work.md", "release policy\u202e")
+    hidden = run("search", "release policy", "--scope", "context")[1]
+    words = run("search", "--follow", hidden.split("> Follow: ")[1].split("\n")[0])[2]
+    assert words == "Hidden or controlling characters in what is shown: 1.\n"
     code, page, words = run("search", "--follow", reference)
     assert (code, json.loads(page)["reason"]) == (2, "source_changed")
     code, page, _ = run("search", "--follow", reference, "--memory", "off")

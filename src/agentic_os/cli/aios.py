@@ -270,6 +270,7 @@ def resolve(
     from agentic_os.aios.policy import resolve_policy
     from agentic_os.aios.resolution import resolve_intent
     from agentic_os.aios.routing import parse_conventions
+    from agentic_os.aios.withheld import hidden_characters
     from agentic_os.cli.output import write
 
     del json
@@ -285,6 +286,7 @@ def resolve(
         budget=budget,
     )
     write(answer.text() + "\n")
+    _say_held_back(0, hidden_characters(answer.memory.context))
     if answer.status == "refused":
         raise typer.Exit(INCOMPLETE)
 
@@ -415,8 +417,10 @@ def _search(
 def _follow(
     access: "AiosAccess", policy: "MemoryPolicy", reference: str, budget: int | None
 ) -> None:
-    from agentic_os.aios.follow import DEFAULT_BUDGET_CHARS, SourceRefusal, follow_source
+    from agentic_os.aios.follow import follow_source
+    from agentic_os.aios.follow_pages import DEFAULT_BUDGET_CHARS, SourcePage, SourceRefusal
     from agentic_os.aios.json_text import compact
+    from agentic_os.aios.withheld import hidden_characters
     from agentic_os.cli.output import write
 
     answer = follow_source(
@@ -426,6 +430,8 @@ def _follow(
         budget=DEFAULT_BUDGET_CHARS if budget is None else budget,
     )
     write(compact(answer.as_json()) + "\n")
+    if isinstance(answer, SourcePage):
+        _say_held_back(0, hidden_characters(answer.text))
     if isinstance(answer, SourceRefusal):
         raise typer.Exit(INCOMPLETE)
 
