@@ -47,7 +47,9 @@ def _killed_after(folder: Path, seconds: float, batch: int, number: int) -> int:
     ("wanted", "kills"),
     [
         pytest.param(1_000, 8, id="a-thousand"),
-        pytest.param(6_000, 25, id="thousands", marks=pytest.mark.services),
+        pytest.param(
+            3_000, 15, id="thousands", marks=[pytest.mark.services, pytest.mark.timeout(900)]
+        ),
     ],
 )
 def test_sigkill_at_random_moments_loses_nothing(tmp_path: Path, wanted: int, kills: int) -> None:

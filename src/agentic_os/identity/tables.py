@@ -6,7 +6,8 @@ from typing import Final
 
 from agentic_os.errors import LedgerError
 from agentic_os.ledger import Projection
-from agentic_os.ledger.database import PROJECTION_NAME, SqliteDatabase, open_database
+from agentic_os.ledger.database import PROJECTION_NAME, SqliteDatabase
+from agentic_os.ledger.database_url import open_database
 
 SCHEMA_NAME_CHARS: Final = 63  # PostgreSQL cuts longer names
 

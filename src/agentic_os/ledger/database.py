@@ -1,8 +1,9 @@
-"""The databases that can hold a projection: SQLite, and PostgreSQL by URL.
+"""What a projection needs of a database, and SQLite as one.
 
-A narrow interface over both: statements use ``?`` for values, a transaction is explicit,
-and every failure is a ``LedgerError`` of code ``PROJECTION_UNUSABLE``. SQLite runs in WAL mode
-with foreign keys and a busy time-out set on every connection.
+PostgreSQL is the other (``database_postgres.py``). The interface is narrow: statements use ``?``
+for values, a transaction is explicit, and every failure is a ``LedgerError`` of code
+``PROJECTION_UNUSABLE``. SQLite runs in WAL mode with foreign keys and a busy time-out set on every
+connection.
 """
 
 import sqlite3
@@ -127,30 +128,6 @@ class SqliteDatabase:
     def close(self) -> None:
         """Close the connection."""
         self._connection.close()
-
-
-def open_database(url: str, *, folder: Path, name: str) -> Database:
-    """Open what a projection URL names.
-
-    Args:
-        url: empty for ``projection.db`` in ``folder``, ``sqlite:///PATH``, or ``postgresql://…``.
-        folder: the identity's.
-        name: the schema's name in PostgreSQL.
-
-    Raises:
-        LedgerError: ``PROJECTION_URL`` for anything else; ``PROJECTION_UNUSABLE``.
-    """
-    if not url:
-        return SqliteDatabase(folder / PROJECTION_NAME)
-    if url.startswith("sqlite:///"):
-        return SqliteDatabase(Path(url.removeprefix("sqlite:///")))
-    if url.startswith(("postgresql://", "postgres://")):
-        from agentic_os.ledger.database_postgres import PostgresDatabase
-
-        return PostgresDatabase(url, schema=name)
-    raise LedgerError(
-        "a projection URL begins with sqlite:/// or postgresql://", code="PROJECTION_URL"
-    )
 
 
 def _connect_sqlite(path: Path | None, *, read_only: bool) -> sqlite3.Connection:

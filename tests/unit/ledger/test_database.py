@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from agentic_os.errors import LedgerError
-from agentic_os.ledger.database import SqliteDatabase, open_database
+from agentic_os.ledger.database import SqliteDatabase
 from agentic_os.ledger.database_postgres import PostgresDatabase
+from agentic_os.ledger.database_url import open_database
 
 
 def test_pragmas_are_set_on_every_connection(tmp_path: Path) -> None:
