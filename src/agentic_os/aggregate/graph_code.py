@@ -5,7 +5,7 @@ loaded when a rule first asks for it, from the store, never from a project.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 from agentic_os.code.layout import Provided, python_modules
@@ -73,19 +73,15 @@ class ProjectCode:
     folders: dict[str, frozenset[str]]
     manifests: tuple[Manifest, ...]
     source: CodeSource
-    _facts: dict[str, SourceFacts | None] = field(default_factory=dict)
 
     def facts(self, path: str) -> SourceFacts | None:
         """Return what a file says; ``None`` when it was not read."""
-        if path not in self._facts:
-            readable = self.files.get(path, False)
-            self._facts[path] = self.source.facts(path) if readable else None
-        return self._facts[path]
+        return self.source.facts(path) if self.files.get(path, False) else None
 
     def sources(self, family: str) -> Iterator[tuple[str, SourceFacts]]:
         """Yield the files of one language family that were read, and what they say."""
         for path in self.paths.get(family, ()):
-            facts = self.facts(path) if self.files[path] else None
+            facts = self.facts(path)
             if facts is not None:
                 yield path, facts
 

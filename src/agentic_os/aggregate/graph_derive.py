@@ -5,7 +5,8 @@
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 
 import msgspec
 
@@ -23,6 +24,9 @@ from agentic_os.aggregate.graph_state import Known, keep_state
 from agentic_os.aggregate.graph_store import node_range
 from agentic_os.aggregate.graph_tables import CONFIDENCE_CODES, FLAG_FILE, FLAG_PACKAGE
 from agentic_os.code.values import SourceFacts
+
+MAX_CACHED_FACTS_ENTRIES = 8_192
+"""Sources whose facts are held at once, of all projects together."""
 
 _facts_decoder = msgspec.msgpack.Decoder(SourceFacts)
 
@@ -51,12 +55,25 @@ def derive_edges(connection: sqlite3.Connection, projects: Sequence[Known], stat
     """
     numbers = dict(connection.execute("SELECT project, rid FROM graph_repo").fetchall())
     known = sorted((item for item in projects if item.id in numbers), key=lambda item: item.id)
-    account = derive([load_code(connection, numbers[item.id], item) for item in known])
+
+    @lru_cache(maxsize=MAX_CACHED_FACTS_ENTRIES)
+    def facts(rid: int, path: str) -> SourceFacts | None:
+        row = connection.execute(
+            "SELECT facts FROM graph_file WHERE rid=? AND path=?", (rid, path)
+        ).fetchone()
+        return None if row is None or row[0] is None else _facts_decoder.decode(row[0])
+
+    account = derive([load_code(connection, numbers[item.id], item, facts) for item in known])
     _write(connection, account, numbers)
     keep_state(connection, state)
 
 
-def load_code(connection: sqlite3.Connection, rid: int, project: Known) -> ProjectCode:
+def load_code(
+    connection: sqlite3.Connection,
+    rid: int,
+    project: Known,
+    facts: Callable[[int, str], SourceFacts | None],
+) -> ProjectCode:
     """Load one project's code from the store; nodes and facts follow when asked for."""
     run = connection.execute
     low, high = node_range(rid)
@@ -77,10 +94,6 @@ def load_code(connection: sqlite3.Connection, rid: int, project: Known) -> Proje
                 (low, high),
             )
         ]
-
-    def facts(path: str) -> SourceFacts | None:
-        row = run("SELECT facts FROM graph_file WHERE rid=? AND path=?", (rid, path)).fetchone()
-        return None if row is None or row[0] is None else _facts_decoder.decode(row[0])
 
     def stubs() -> list[Stub]:
         return [
@@ -113,7 +126,7 @@ def load_code(connection: sqlite3.Connection, rid: int, project: Known) -> Proje
         files=files,
         folders=folders,
         manifests=tuple(stored_manifests(connection, rid)),
-        source=CodeSource(nodes=nodes, facts=facts, stubs=stubs),
+        source=CodeSource(nodes=nodes, facts=partial(facts, rid), stubs=stubs),
     )
 
 

@@ -166,6 +166,7 @@ class _Packages:
             verdict=CERTAIN,
             detail=dependency.name or dependency.target,
         )
+        self.links.pairs.add((code.project, provider.project))
         for ecosystem, name in provider.packages:
             if name == dependency.name or not dependency.name:
                 self.links.add(code.project, provider.project, ecosystem, name)

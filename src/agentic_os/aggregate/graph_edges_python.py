@@ -107,15 +107,19 @@ class _Python:
         if not found:
             self._miss(place, "MODULE_UNKNOWN", module, others, "no file of theirs is that module")
             return []
-        declared = [
-            item
-            for item in found
-            if self.links.holds(code.project, item[0].project, "python", item[1].package)
-        ]
+        declared = [item for item in found if self._is_declared(code, *item)]
         if declared:
             verdict = CERTAIN if len(declared) == 1 else UNSURE
             return [_Choice(provider=c, provided=p, verdict=verdict) for c, p in declared]
         return self._undeclared(place, module, top, found)
+
+    def _is_declared(
+        self, consumer: ProjectCode, provider: ProjectCode, provided: Provided
+    ) -> bool:
+        if provided.package:
+            return self.links.holds(consumer.project, provider.project, "python", provided.package)
+        # A provider that declares no package can still be pointed at.
+        return (consumer.project, provider.project) in self.links.pairs
 
     def _undeclared(
         self, place: Place, module: str, top: str, found: list[tuple[ProjectCode, Provided]]

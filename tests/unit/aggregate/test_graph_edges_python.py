@@ -319,3 +319,17 @@ def test_imports_inside_functions_and_for_types_are_imports_too() -> None:
     )
     assert "go() -calls-> load() EXTRACTED" in build.shown()
     assert "app.py -imports-> Loader EXTRACTED" in build.shown()
+
+
+def test_a_provider_without_a_package_can_be_pointed_at() -> None:
+    build = CodeBuilder()
+    build.project("lib", {"fancy/__init__.py": "def load(): ...\n"}, remote="github.com/acme/fancy")
+    build.project(
+        "app",
+        {"requirements.txt": "-e ../lib\n", "app.py": "from fancy import load\n"},
+    )
+    assert {(edge.rule, edge.confidence) for edge in build.edges()} == {
+        ("R1b", "EXTRACTED"),
+        ("R2", "EXTRACTED"),
+        ("R3", "EXTRACTED"),
+    }
