@@ -254,7 +254,7 @@ def _current(connection: sqlite3.Connection, space: Space) -> bool:
     try:
         row = connection.execute("SELECT value FROM meta WHERE key='schema'").fetchone()
     except sqlite3.OperationalError as fault:
-        if "no such table" in str(fault):
+        if "no such" in str(fault):  # a table or a column
             return False
         raise
     return bool(row) and row[0] == schema_hash(space.rules)
