@@ -14,6 +14,7 @@ from agentic_os.errors import AgenticOSError, AiosError, UsageError
 from agentic_os.server import aios_tools, fleet_tools
 from agentic_os.server.arguments import FleetOverview, QueryGraph, SearchFleet, parse
 from agentic_os.server.definitions import AIOS, FLEET, Definition
+from agentic_os.server.privacy import Net, net_of
 from agentic_os.server.seat import Seat
 
 Profile = Literal["full", "aios"]
@@ -71,10 +72,11 @@ def call(
         raise ToolFailureError(INVALID_PARAMS, "unknown tool")
     if name in {one.name for one in AIOS}:
         return _aios(seat, name, arguments or {})
+    net = net_of(seat.person)
     try:
-        return _fleet(seat, name, arguments)
+        return _shown(net, _fleet(seat, name, arguments))
     except UsageError as fault:
-        raise ToolFailureError(INVALID_PARAMS, _said(fault)) from None
+        raise ToolFailureError(INVALID_PARAMS, net.text(_said(fault))) from None
     except AgenticOSError as fault:
         document = {
             "data": {},
@@ -82,18 +84,20 @@ def call(
             "truncated": False,
             "error": {"code": fault.code, "message": fault.message, "hint": fault.hint},
         }
-        return ToolAnswer(text=_said(fault), document=document, failed=True)
+        return ToolAnswer(text=net.text(_said(fault)), document=net.value(document), failed=True)
 
 
-def _fleet(seat: Seat, name: str, arguments: Mapping[str, object] | None) -> ToolAnswer:
+def _fleet(seat: Seat, name: str, arguments: Mapping[str, object] | None) -> fleet_tools.Document:
     if name == "search_fleet":
-        document = fleet_tools.search_fleet(seat, parse(arguments, SearchFleet))
-    elif name == "fleet_overview":
-        document = fleet_tools.fleet_overview(seat, parse(arguments, FleetOverview))
-    else:
-        document = fleet_tools.query_graph(seat, parse(arguments, QueryGraph))
-    text = msgspec.json.encode(document).decode("utf-8")
-    return ToolAnswer(text=text, document=json.loads(text))
+        return fleet_tools.search_fleet(seat, parse(arguments, SearchFleet))
+    if name == "fleet_overview":
+        return fleet_tools.fleet_overview(seat, parse(arguments, FleetOverview))
+    return fleet_tools.query_graph(seat, parse(arguments, QueryGraph))
+
+
+def _shown(net: Net, document: fleet_tools.Document) -> ToolAnswer:
+    plain = net.value(msgspec.json.decode(msgspec.json.encode(document)))
+    return ToolAnswer(text=msgspec.json.encode(plain).decode("utf-8"), document=plain)
 
 
 def _aios(seat: Seat, name: str, arguments: Mapping[str, object]) -> ToolAnswer:

@@ -3,7 +3,7 @@
 Every answer is a JSON object with ``data``, ``omissions``, ``warnings``, ``truncated`` and
 ``cursor``. Paths are relative to their project; nothing here carries an absolute path (design
 section 6). The memory choice binds: ``off`` closes memory and vault, ``project`` narrows to the
-projects that were named.
+projects that were named (``scope``).
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,8 @@ from agentic_os.aggregate.workspace import Workspace
 from agentic_os.errors import UsageError
 from agentic_os.results import KINDS, Answer, Kind
 from agentic_os.server.arguments import FleetOverview, QueryGraph, SearchFleet
-from agentic_os.server.paging import page, read_cursor
+from agentic_os.server.paging import page, read_cursor, write_cursor
+from agentic_os.server.scope import check_memory, chosen_projects
 from agentic_os.server.seat import Seat
 
 MEMORY_KINDS: frozenset[Kind] = frozenset({"memory", "index", "vault"})
@@ -38,13 +39,15 @@ def search_fleet(seat: Seat, asked: SearchFleet) -> Document:
         kinds = (kinds or frozenset(KINDS)) - MEMORY_KINDS
         if not kinds:
             return _closed()
-    _check_memory(asked.memory, asked.projects)
+    check_memory(asked.memory, asked.projects)
     with seat.workspace() as workspace:
         answer = search(
             workspace,
             Query(
                 text=asked.query,
-                projects=workspace.project_ids(asked.projects),
+                projects=workspace.project_ids(
+                    chosen_projects(seat, workspace, asked.memory, asked.projects)
+                ),
                 kinds=kinds,
                 mode=asked.mode,
                 limit=offset + asked.limit,
@@ -60,8 +63,6 @@ def search_fleet(seat: Seat, asked: SearchFleet) -> Document:
     }
     cursor = fits.cursor
     if more and not cursor:
-        from agentic_os.server.paging import write_cursor
-
         cursor = write_cursor(offset + len(fits.items), question)
     return _document(answer, data, truncated=more, cursor=cursor)
 
@@ -70,14 +71,15 @@ def fleet_overview(seat: Seat, asked: FleetOverview) -> Document:
     """Answer ``fleet_overview``: rows of the asked sections, in pages."""
     question = f"{asked.projects}\0{asked.sections}\0{asked.memory}"
     offset = read_cursor(asked.cursor, question)
-    _check_memory(asked.memory, asked.projects)
+    check_memory(asked.memory, asked.projects)
     with seat.workspace() as workspace:
         rows: list[Document] = []
         noted: list[Answer[Any]] = []
+        names = chosen_projects(seat, workspace, asked.memory, asked.projects)
         for section in dict.fromkeys(asked.sections):
             if section == "memory" and asked.memory == "off":
                 continue
-            found, answer = _SECTIONS[section](workspace, asked.projects)
+            found, answer = _SECTIONS[section](workspace, names)
             rows += [{"section": section, **row} for row in found]
             noted.append(answer)
     fits = page(rows, budget=asked.budget, offset=offset, question=question)
@@ -204,15 +206,6 @@ _SECTIONS = {
     "capabilities": _capabilities,
     "health": _health,
 }
-
-
-def _check_memory(memory: str, projects: Sequence[str]) -> None:
-    if memory == "project" and not projects:
-        raise UsageError(
-            "memory `project` needs `projects`",
-            code="ARGUMENT_INVALID",
-            hint="Name the project, or choose memory `shared`.",
-        )
 
 
 def _closed() -> Document:

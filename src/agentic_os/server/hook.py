@@ -15,6 +15,7 @@ from typing import Any, Final
 from agentic_os.aggregate.workspace import Person, Workspace, open_workspace
 from agentic_os.errors import AgenticOSError
 from agentic_os.registry import Project
+from agentic_os.server.privacy import net_of
 from agentic_os.text.fencing import one_line
 
 MAX_HOOK_CHARS: Final = 9_000
@@ -75,7 +76,8 @@ def _fleet(person: Person, roots: tuple[str, ...], current: Path) -> tuple[list[
             project = workspace.fleet.containing(current)
             if project is None:
                 return [], []
-            return _project(workspace, project), []
+            net = net_of(here)
+            return [net.text(line) for line in _project(workspace, project)], []
     except AgenticOSError as fault:
         return [], [f"The fleet was left out ({fault.code})."]
 

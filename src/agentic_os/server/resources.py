@@ -19,9 +19,9 @@ from agentic_os.files.reading import Folder
 from agentic_os.server import aios_tools
 from agentic_os.server.arguments import FleetOverview
 from agentic_os.server.fleet_tools import fleet_overview
+from agentic_os.server.privacy import net_of
 from agentic_os.server.seat import Seat
 from agentic_os.text.decoding import decode
-from agentic_os.text.fencing import visible
 
 SOURCE_CHARS = 32_000
 _CITABLE = """
@@ -76,10 +76,10 @@ def read_resource(seat: Seat, uri: str, *, fleet: bool) -> ResourceText:
         document = msgspec.json.decode(aios_tools.read_working_context(access, {}))
         return ResourceText(uri=uri, mime="text/markdown", text=document["markdown"])
     if fleet and uri == "fleet://projects":
-        return _json(uri, fleet_overview(seat, FleetOverview(budget=32_000)))
+        return _json(seat, uri, fleet_overview(seat, FleetOverview(budget=32_000)))
     if fleet and uri == "fleet://capabilities":
         asked = FleetOverview(sections=("capabilities",), budget=32_000)
-        return _json(uri, fleet_overview(seat, asked))
+        return _json(seat, uri, fleet_overview(seat, asked))
     if fleet and uri.startswith("fleet://memory/"):
         return _memory(seat, uri, unquote(uri.removeprefix("fleet://memory/")))
     if fleet and uri.startswith("fleet://source/"):
@@ -106,7 +106,7 @@ def _memory(seat: Seat, uri: str, project: str) -> ResourceText:
         for fact in answer.data.facts
         if not fact.template
     ]
-    return _json(uri, {"project": project, "facts": facts})
+    return _json(seat, uri, {"project": project, "facts": facts})
 
 
 def _source(seat: Seat, uri: str, project: str, path: str) -> ResourceText:
@@ -120,15 +120,18 @@ def _source(seat: Seat, uri: str, project: str, path: str) -> ResourceText:
                 read = folder.read(path, limit_bytes=LIMIT_BYTES[Role(row[0])])
         except FilesError:
             raise _unknown() from None
-        text = visible(workspace.redactor.redact(decode(read.data).text).text)
+        # Redacted before it is made visible: rules look for the characters that were written.
+        redacted = workspace.redactor.redact(decode(read.data).text).text
+        text = net_of(seat.person).text(redacted)
     if len(text) > SOURCE_CHARS:
         text = f"{text[:SOURCE_CHARS]}\n[cut after {SOURCE_CHARS} characters]"
     return ResourceText(uri=uri, mime="text/markdown", text=text)
 
 
-def _json(uri: str, value: Any) -> ResourceText:
+def _json(seat: Seat, uri: str, value: Any) -> ResourceText:
+    plain = net_of(seat.person).value(msgspec.json.decode(msgspec.json.encode(value)))
     return ResourceText(
-        uri=uri, mime="application/json", text=msgspec.json.encode(value).decode("utf-8")
+        uri=uri, mime="application/json", text=msgspec.json.encode(plain).decode("utf-8")
     )
 
 
