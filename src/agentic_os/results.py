@@ -537,5 +537,7 @@ DOCUMENTS: dict[str, type] = {
     "doctor-check": Check,
     "paths": PathsData,
     "purge": PurgeData,
+    "model-list": ModelsData,
+    "model-prepare": PreparedModelData,
 }
 """What ``data`` is in the document of each command; the published JSON Schemas follow it."""
