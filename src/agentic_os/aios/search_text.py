@@ -1,5 +1,6 @@
 """A search answer as lines for a person: receipt, groups, passages, follow references."""
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -25,6 +26,7 @@ RECORD_CHARS: Final = 100
 """UTF-16 units of a memory record's summary."""
 
 _ELLIPSIS: Final = "..."
+_LINE_END = re.compile(r"\s*\n\s*")
 _DATE_CHARS: Final = 10
 
 
@@ -101,6 +103,7 @@ def _record(hit: MemoryHit, query: Query) -> Iterator[str]:
 
 
 def _shown(text: str, limit: int, query: Query) -> str:
+    text = _LINE_END.sub(" / ", text)
     if utf16_length(text) > limit:
         text = cut_utf16(text, limit - len(_ELLIPSIS)) + _ELLIPSIS
     return query.mark(text)

@@ -580,14 +580,18 @@ def test_hidden_characters_are_counted_and_safe_on_a_terminal(aios: AiosBuilder)
 
 
 def test_the_lines_for_a_person(full: AiosBuilder) -> None:
-    full.session("q", "2026-11-30T10:00:00Z", "release policy", title="T" * 100, project="alpha")
+    full.session(
+        "q", "2026-11-30T10:00:00Z", "the\n\nrelease policy", title="T" * 100, project="alpha"
+    )
     full.jsonl("memory/signals/2026-11-30.jsonl", {"note": "release policy", "domain": "build"})
     answer = search(full, "release policy")
     text = "\n".join(answer_lines(answer))
     assert text.startswith("Memory: Shared\n\n-- sessions/ (1 match)\n")
     assert "  [2026-11-30] claude-code  [alpha]  q\n" in text
     assert "T" * 77 + "..." in text
-    assert "    L3-5: ## Current Work / The >>release policy<<." in text
+    body = "\n".join(answer_lines(search(full, "RELEASE POLICY", "sessions")))
+    assert "    the / >>release policy<<" in body
+    assert "L3-5: ## Current Work / The >>release policy<<." in text
     assert "    > Source: context/work.md (excerpt; sha256:" in text
     assert "    > Follow: ds1." in text
     assert '  [?] ? (build): {"note":">>release policy<<","domain":"build"}' in text
