@@ -265,13 +265,11 @@ def _by_name(entry: Entry) -> str:
 
 def _is_plain(relative: str) -> bool:
     """Whether the path is one ordinary name (the common case, kept cheap)."""
-    return "/" not in relative and "\0" not in relative and relative not in {"", ".", ".."}
+    return "/" not in relative and relative not in {"", ".", ".."}
 
 
 def _components(relative: str) -> list[str]:
     """Split a relative path and refuse what could leave the folder."""
-    if "\0" in relative:
-        raise FilesError(f"{_shown(relative)} holds a NUL character", code="NAME_INVALID")
     if relative.startswith("/"):
         raise FilesError(f"{_shown(relative)} is an absolute path", code="OUTSIDE_ROOT")
     parts = [part for part in relative.split("/") if part not in {"", "."}]

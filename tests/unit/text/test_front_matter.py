@@ -123,6 +123,7 @@ def test_further_lines_are_joined(block: str, value: str) -> None:
     ("block", "value"),
     [
         ("tags: [a, b]", "a, b"),
+        ('tags: ["a", "b", \'c\']', "a, b, c"),
         ("tags: [\"a, b\", c, 'd, e']", "a, b, c, d, e"),
         ("tags: []", ""),
         ("tags: ['a, b, c, d', e]", "a, b, c, d, e"),
