@@ -127,7 +127,7 @@ class FileReader:
         for folder in sorted({*folders, "", WORKFLOW_FOLDER, *self._workspaces()}):
             for name in self.listing.entries(folder):
                 path = f"{folder}/{name}".lstrip("/")
-                if len(found) < MAX_MANIFESTS_ENTRIES and is_manifest(path):
+                if len(found) < MAX_MANIFESTS_ENTRIES and path.isprintable() and is_manifest(path):
                     seen = self.listing.file(path)
                     if seen is not None:
                         found[path] = seen
@@ -154,7 +154,7 @@ class FileReader:
                 folders += [
                     f"{parent}/{entry.name}"
                     for entry in self.listing.entries(parent).values()
-                    if entry.kind == "folder"
+                    if entry.kind == "folder" and entry.name.isprintable()
                 ]
             elif "*" not in plain and ".." not in plain:
                 folders.append(plain)

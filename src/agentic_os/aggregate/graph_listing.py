@@ -77,7 +77,9 @@ def shadow_names(listing: Listing, folder: str) -> str:
         if entry.kind == "folder" and entry.name.isidentifier():
             names.append(f"{entry.name}/")
         elif entry.kind == "file" and entry.name.endswith(_NAME_SUFFIXES):
-            names.append(entry.name)
+            stem = entry.name.partition(".")[0]
+            # What is no identifier can be no module, and may not even be UTF-8.
+            names += [entry.name] if stem.isidentifier() else []
     return "\n".join(names)
 
 

@@ -348,3 +348,14 @@ def test_secrets_are_taken_out_before_anything_is_stored(tmp_path: Path) -> None
     counts = fleet.connection.execute("SELECT counts FROM graph_repo").fetchone()[0]
     assert json.loads(counts)["GRAPH_SECRET_REDACTED"] >= 3
     fleet.connection.close()
+
+
+def test_names_that_are_not_utf8_are_survived(graphs: GraphFleet) -> None:
+    top = graphs.root / "app"
+    for name in (b"\xff.py", b"requirements-\xfe.txt"):
+        (top / os.fsdecode(name)).write_text("import fancy\n")
+    (top / "packages" / os.fsdecode(b"\xfd")).mkdir(parents=True)
+    (graphs.root / "app/package.json").write_text('{"workspaces": ["packages/*"]}')
+    done = graphs.refresh("lib", "app")
+    assert done.diagnostics == {}
+    assert rules(graphs) == {"R1", "R2", "R3"}
