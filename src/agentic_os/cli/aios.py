@@ -393,7 +393,7 @@ def _search(
     filters: tuple[str | None, str | None, str | None],
 ) -> None:
     from agentic_os.aios.search import search_aios
-    from agentic_os.aios.search_text import answer_lines, warning_lines
+    from agentic_os.aios.search_lines import answer_lines, warning_lines
     from agentic_os.aios.search_values import SessionFilters
     from agentic_os.cli.output import say, write
 

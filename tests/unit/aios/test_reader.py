@@ -423,3 +423,12 @@ def test_a_root_whose_way_leads_elsewhere(aios: AiosBuilder, tmp_path: Path) -> 
         current.unlink()
         current.symlink_to(tmp_path / "b")
         assert code_of(reader.recheck) == CHANGED
+
+
+def test_a_root_behind_a_link_that_is_made_anew(aios: AiosBuilder, tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(aios.root, target_is_directory=True)
+    with FolderReader(link, files=FileLayer()) as reader:
+        aios.root.rename(tmp_path / "moved")
+        aios.root.mkdir()
+        assert code_of(reader.recheck) == CHANGED

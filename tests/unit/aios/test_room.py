@@ -1,3 +1,4 @@
+import pkgutil
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -14,6 +15,12 @@ def test_every_public_name_is_there() -> None:
         assert getattr(room, name) is not None
     with pytest.raises(AttributeError, match="nothing"):
         room.nothing  # noqa: B018 - the access is the test
+
+
+def test_no_public_name_is_hidden_by_a_module() -> None:
+    modules = {module.name for module in pkgutil.iter_modules(room.__path__)}
+    assert len(modules) > 40
+    assert modules.isdisjoint(room.__all__)
 
 
 def test_the_room_loads_nothing_heavy_and_little_at_once() -> None:
