@@ -141,6 +141,7 @@ def _confirmed(
 ) -> tuple[list[Hit], list[Dropped]]:
     hits: list[Hit] = []
     dropped: list[Dropped] = []
+    shown: set[tuple[str, str, tuple[int, int], str]] = set()
     sources = {
         project.id: Source(folder=project.folder, branch=project.branch, commit=project.commit)
         for project in workspace.fleet.projects
@@ -158,8 +159,14 @@ def _confirmed(
             answer = confirmer.confirm(candidate)
             if isinstance(answer, Dropped):
                 dropped.append(answer)
-            else:
-                hits.append(answer)
+                continue
+            place = (answer.project, answer.path, answer.lines, answer.name)
+            if answer.stale and place in shown:
+                # Two passages of a file that changed since have become one.
+                dropped.append(Dropped(code="HIT_CHANGED", candidate=candidate))
+                continue
+            shown.add(place)
+            hits.append(answer)
     return hits, dropped
 
 

@@ -1,0 +1,73 @@
+"""Which lines of a passage are quoted."""
+
+import pytest
+
+from agentic_os.tiers.passage import SNIPPET_LINE_CHARS, SNIPPET_LINES, LineMatcher, Passage
+
+
+def best(query: str, text: str, first_line: int = 1) -> Passage | None:
+    with LineMatcher(query) as matcher:
+        return matcher.best(text.split("\n"), first_line=first_line)
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "lines", "quoted"),
+    [
+        ("light", "a\nlight\nb", (2, 2), "light"),
+        ("light", "a\nLIGHT\nlight\nlights\nlight\nb", (2, 4), "LIGHT\nlight\nlights"),
+        ("red light", "light\nred light\nred", (2, 3), "red light\nred"),
+        ('"red light"', "light red\na red light\n", (2, 2), "a red light"),
+        ("user name", "x\ngetUserName\ny", (2, 2), "getUserName"),
+        ("running", "run\nwalk", (1, 1), "run"),
+        ("->", "a\nb -> c", (2, 2), "b -> c"),
+        ("x", "ax\nb", (1, 1), "ax"),
+    ],
+)
+def test_the_best_lines(query: str, text: str, lines: tuple[int, int], quoted: str) -> None:
+    found = best(query, text)
+
+    assert found is not None
+    assert (found.start, found.end) == lines
+    assert found.text == quoted
+    assert found.end - found.start < SNIPPET_LINES
+
+
+def test_lines_count_from_where_the_passage_stands() -> None:
+    found = best("light", "a\nlight", first_line=40)
+
+    assert found is not None
+    assert (found.start, found.end) == (41, 41)
+
+
+@pytest.mark.parametrize("query", ["light", '"a light"', "->", "qq"])
+def test_nothing_matches(query: str) -> None:
+    assert best(query, "dark\nnight") is None
+
+
+@pytest.mark.parametrize(
+    ("query", "line", "held"),
+    [
+        ("needle", "x " * 500 + "needle" + " y" * 500, "needle"),
+        ("needle", "needle" + " y" * 500, "needle"),
+        ("needle", "x " * 500 + "needle", "needle"),
+        ("zebra needle", "x " * 500 + "needle" + " y" * 500, "needle"),
+        ("needles", "x " * 500 + "needle" + " y" * 500, ""),
+    ],
+)
+def test_long_lines_are_cut_around_what_matched(query: str, line: str, held: str) -> None:
+    found = best(query, line)
+
+    assert found is not None
+    assert len(found.text) == SNIPPET_LINE_CHARS
+    assert held in found.text
+    assert found.text in line
+
+
+def test_a_name_is_matched_by_any_term_or_literally() -> None:
+    with LineMatcher("red light") as matcher:
+        assert matcher.matches("the lights")
+        assert matcher.matches("RED LIGHT district")
+        assert not matcher.matches("dark")
+    with LineMatcher("%%") as matcher:
+        assert matcher.matches("100%%")
+        assert not matcher.matches("100%")
