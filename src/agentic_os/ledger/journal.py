@@ -60,7 +60,7 @@ class SignedDraft(NamedTuple):
 
 
 class Journal:
-    """An open, verified ledger that can grow. Use ``open`` or ``create``, then ``close``."""
+    """An open, verified ledger that can grow; made by ``opening``, ended by ``close``."""
 
     __slots__ = (
         "_chain",

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from agentic_os.crypto import Number, canonicalize, decode, encode, is_canonical
-from agentic_os.crypto.canonical import canonicalize_strict
+from agentic_os.crypto.canonical import are_canonical, canonicalize_strict
 from agentic_os.crypto.canonical_values import INTEGER_DIGITS_CHARS, NESTING_LEVELS
 from agentic_os.errors import CryptoError
 
@@ -228,3 +228,17 @@ def test_values_without_a_canonical_form_are_refused(value: object) -> None:
     with pytest.raises(CryptoError) as caught:
         encode(value)  # type: ignore[arg-type]  # refusing other types is the point
     assert caught.value.code == "CANONICAL_INVALID"
+
+
+def test_many_texts_are_canonical_when_each_is() -> None:
+    good = [b'{"a":1}', b"{}", b'{"a":0.5,"b":[1,{"c":"\xc3\xa9"}]}']
+    assert are_canonical([])
+    assert are_canonical(good)
+    assert are_canonical([*good, b"[" * NESTING_LEVELS + b"]" * NESTING_LEVELS])
+    for bad in (b'{"a":1.0}', b'{"a": 1}', b"{}{}", b"", b"{},{}", b"{}\n{}", b'"\\u0000"'):
+        assert not are_canonical([*good, bad])
+        assert not are_canonical([bad, *good])
+    assert not are_canonical([b'{"a":1', b'"b":2}'])
+    deep = b"[" * (NESTING_LEVELS + 1) + b"]" * (NESTING_LEVELS + 1)
+    assert not are_canonical([*good, deep])
+    assert are_canonical([b'{"\\u0000":1}'])  # a NUL in a key: the slow path decides

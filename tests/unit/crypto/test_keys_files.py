@@ -26,10 +26,12 @@ def test_a_key_survives_its_file(
     tmp_path: Path, algorithm: Algorithm, password: str | None
 ) -> None:
     key = generate_key(algorithm)
-    path = tmp_path / "identity.key"
+    folder = tmp_path / "keys"
+    folder.mkdir()
+    path = folder / "identity.key"
     write_key(path, key, password=password)
     assert path.stat().st_mode & 0o777 == 0o600
-    assert [entry.name for entry in tmp_path.iterdir()] == ["identity.key"]
+    assert [entry.name for entry in folder.iterdir()] == ["identity.key"]
     again = read_key(path, password=password)
     assert (again.algorithm, again.seed) == (key.algorithm, key.seed)
 
@@ -55,13 +57,15 @@ def test_a_password_given_for_an_open_key_is_ignored(tmp_path: Path) -> None:
 
 
 def test_a_key_is_never_replaced(tmp_path: Path) -> None:
+    folder = tmp_path / "keys"
+    folder.mkdir()
     first = generate_key(ED25519)
-    write_key(tmp_path / "k", first)
+    write_key(folder / "k", first)
     with pytest.raises(CryptoError) as caught:
-        write_key(tmp_path / "k", generate_key(ED25519))
+        write_key(folder / "k", generate_key(ED25519))
     assert caught.value.code == "KEY_EXISTS"
-    assert read_key(tmp_path / "k").seed == first.seed
-    assert [entry.name for entry in tmp_path.iterdir()] == ["k"]
+    assert read_key(folder / "k").seed == first.seed
+    assert [entry.name for entry in folder.iterdir()] == ["k"]
 
 
 def test_a_missing_folder_is_named_without_its_path(tmp_path: Path) -> None:
