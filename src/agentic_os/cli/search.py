@@ -96,11 +96,12 @@ def _print(data: "SearchData", *, projects_only: bool) -> None:
         )
     for hit in () if projects_only else data.hits:
         place = f"{hit.project}:{one_line(hit.path)}:{hit.lines[0]}"
+        kind = hit.kind if hit.confirmed else f"{hit.kind}, not confirmed"
         if on_terminal():
-            write(f"{place}  [{hit.kind}] {one_line(hit.name)}\n")
+            write(f"{place}  [{kind}] {one_line(hit.name)}\n")
             write("".join(f"    {line}\n" for line in terminal_safe(hit.snippet).split("\n")))
         else:
-            write(f"{place}\t{hit.kind}\t{one_line(hit.name)}\t{one_line(hit.snippet)}\n")
+            write(f"{place}\t{kind}\t{one_line(hit.name)}\t{one_line(hit.snippet)}\n")
     for trace in data.explain:
         state = trace.missing or f"{trace.hits} hits in {trace.milliseconds:.1f} ms"
         say(f"{trace.project} {trace.surface}: {state}")
@@ -109,8 +110,8 @@ def _print(data: "SearchData", *, projects_only: bool) -> None:
     said = f"{shown} of {data.total} hits" if not projects_only else f"{shown} projects"
     relaxed = ", no passage has every word" if coverage.relaxed else ""
     stale = (
-        ", the store is being written: hits are current, the list may not be"
-        if (coverage.stale)
+        ", the store is not up to date: hits are current, the list may not be"
+        if coverage.stale
         else ""
     )
     say(f"{said} in {coverage.projects_searched} projects{relaxed}{stale}")

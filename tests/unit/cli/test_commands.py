@@ -1,0 +1,130 @@
+"""What single commands print, in this process."""
+
+import io
+from contextlib import redirect_stdout
+from pathlib import Path
+
+import pytest
+from cli_call import call
+from fleet_builder import FleetBuilder
+
+from agentic_os.cli.entry import main
+
+
+class Terminal(io.StringIO):
+    encoding = "utf-8"
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def small(fleet: FleetBuilder) -> FleetBuilder:
+    shop = fleet.project("shop")
+    shop.fact("f", "one\nthe lighthouse\nis lit", title="Light", description="of it")
+    shop.fact("g", "<!-- nothing -->", title="Template")
+    shop.index("- [Light](f.md) - x\n")
+    fleet.project("dock").fact("f", "one\nthe lighthouse\nis lit", title="Light")
+    return fleet
+
+
+def test_aggregate_counts_and_writes_the_view(small: FleetBuilder, tmp_path: Path) -> None:
+    target = tmp_path / "view.md"
+
+    text = call("aggregate", "--root", small.root, "--markdown", target)
+    again = call("aggregate", "--root", small.root, "--markdown", target, "--json")
+    printed = call("aggregate", "--root", small.root, "--markdown", "-")
+
+    rows = dict(line.split("\t") for line in text.text.splitlines())
+    assert (rows["projects"], rows["facts"], rows["files"]) == ("2", "3", "4")
+    assert rows["facts stated in several projects"] == "1"
+    assert again.data["files_removed"] == 0
+    assert printed.text.startswith("# Global view\n")
+    assert printed.text.replace(f"{tmp_path}/", "") == target.read_text()
+    assert target.stat().st_mode & 0o777 == 0o644
+
+
+def test_the_view_goes_nowhere_where_it_must_not(small: FleetBuilder, tmp_path: Path) -> None:
+    below = call("aggregate", "--root", small.root, "--markdown", small.root / "shop/view.md")
+    nowhere = call("aggregate", "--root", small.root, "--markdown", tmp_path / "no/view.md")
+    folder = call("aggregate", "--root", small.root, "--markdown", tmp_path)
+
+    assert (below.code, nowhere.code, folder.code) == (64, 64, 1)
+    assert "OUTPUT_BELOW_ROOT" in below.words
+    assert "PUBLISH_FAILED" in folder.words
+    assert str(tmp_path) not in folder.words
+
+
+def test_memory_says_what_is_odd_about_a_fact(small: FleetBuilder) -> None:
+    rows = [line.split("\t") for line in call("memory", "--root", small.root).text.splitlines()]
+
+    said = {(row[0].rpartition("-")[0], row[2]): row[3] for row in rows}
+    assert said == {
+        ("dock", "Light"): " (not in MEMORY.md, same in 1 more)",
+        ("shop", "MEMORY.md"): "",
+        ("shop", "Light"): "of it (same in 1 more)",
+        ("shop", "Template"): " (unfilled template, not in MEMORY.md)",
+    }
+
+
+def test_differences_are_rows(fleet: FleetBuilder) -> None:
+    for name, port in (("one", 80), ("two", 81)):
+        fleet.project(name).fact("f", f"- **Port**: {port}")
+
+    rows = call("memory", "--differences", "--root", fleet.root).text.splitlines()
+
+    assert [row.split("\t")[:2] for row in rows] == [["Port", "80"], ["Port", "81"]]
+    assert all(row.endswith(":.agents/memory/f.md:7") for row in rows)
+
+
+def test_hits_on_a_terminal_are_read_line_by_line(small: FleetBuilder) -> None:
+    with redirect_stdout(Terminal()) as stream:
+        code = main(["search", "lighthouse", "--project", "shop", "--root", str(small.root)])
+
+    assert code == 0
+    first, second = stream.getvalue().splitlines()
+    assert first.endswith(":.agents/memory/f.md:8  [memory] Light")
+    assert second == "    the lighthouse"
+
+
+def test_a_relaxed_search_says_so(small: FleetBuilder) -> None:
+    finished = call("search", "lighthouse zebra", "--root", small.root)
+
+    assert "2 of 2 hits in 2 projects, no passage has every word" in finished.words
+
+
+def test_a_hit_that_only_the_graph_knows_says_so(fleet: FleetBuilder) -> None:
+    project = fleet.project("p", "obsidian-graphify")
+    project.write(
+        "graphify-out/graph.json",
+        '{"nodes": [{"id": "a", "label": "load()", "source_file": "gone.py",'
+        ' "source_location": "L4"}], "links": []}',
+    )
+
+    finished = call("search", "load", "--root", fleet.root)
+
+    assert "\tgraph, not confirmed\tload()\t" in finished.text
+
+
+def test_ranked_projects_are_rows(small: FleetBuilder) -> None:
+    finished = call("search", "lighthouse", "--projects-only", "--root", small.root)
+
+    assert [row.split("\t")[1:3] for row in finished.text.splitlines()] == [
+        ["dock", "1"],
+        ["shop", "1"],
+    ]
+    assert "2 projects in 2 projects" in finished.words
+
+
+def test_surfaces_in_a_scan(fleet: FleetBuilder) -> None:
+    fleet.project("none", None)
+    full = fleet.project("full", "obsidian-graphify-rag")
+    full.fact("f", "text")
+
+    rows = [line.split("\t") for line in call("scan", "--root", fleet.root).text.splitlines()]
+
+    assert [(row[1], row[2], row[3]) for row in rows] == [
+        ("3", "obsidian-graphify-rag", "memory vault(missing) graph(missing) rag(unset)"),
+        ("-", "none", "-"),
+    ]
+    assert rows[0][5] == "MEMORY_INDEX_MISSING VAULT_MISSING"
