@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from agentic_os.errors import ServerError, UsageError
 from agentic_os.files.publishing import private_folder, publish
@@ -22,6 +22,7 @@ from agentic_os.files.reading import Folder
 from agentic_os.server.application import make_application
 
 if TYPE_CHECKING:
+    from mcp.server.lowlevel import Server
     from starlette.applications import Starlette
     from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -162,13 +163,18 @@ def make_http_app(
     *,
     profile: "Profile" = "full",
 ) -> "Starlette":
-    """The guarded ASGI application."""
+    """The guarded ASGI application of one seat."""
+    return guarded(make_application(make_seat, profile=profile), options, token)
+
+
+def guarded(application: "Server[Any]", options: HttpOptions, token: str) -> "Starlette":
+    """An MCP application behind every guard of this module."""
     from mcp.server.transport_security import TransportSecuritySettings
 
     names = options.hosts or ("127.0.0.1", "localhost", "[::1]")
     scheme = "https" if options.certificate else "http"
     hosts = [*names, *(f"{name}:*" for name in names)]
-    app = make_application(make_seat, profile=profile).streamable_http_app(
+    app = application.streamable_http_app(
         streamable_http_path=MCP_PATH,
         max_request_body_size=MAX_BODY_BYTES,
         session_idle_timeout=IDLE_SECONDS,

@@ -1,5 +1,6 @@
 import stat
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -7,10 +8,12 @@ import pytest
 from agentic_os.errors import ServerError, UsageError
 from agentic_os.server.http import (
     MAX_BODY_BYTES,
+    Gate,
     HttpOptions,
     check_options,
     make_http_app,
     read_token,
+    serve_http,
 )
 from agentic_os.server.seat import Seat
 
@@ -127,3 +130,52 @@ def test_another_address_needs_the_flag_and_tls(host: str, tmp_path: Path) -> No
     check_options(
         HttpOptions(host=host, remote=True, certificate=tmp_path / "c", private_key=tmp_path / "k")
     )
+
+
+@pytest.mark.anyio
+async def test_what_is_not_a_request_goes_through(seat: Seat) -> None:
+    app = make_http_app(lambda: seat, HttpOptions(), TOKEN)
+    seen: list[str] = []
+
+    async def inner(scope: Any, _receive: object, _send: object) -> None:
+        seen.append(scope["type"])
+
+    gate = Gate(inner, token=TOKEN, requests_per_minute=1)
+    await gate({"type": "lifespan"}, None, None)  # type: ignore[arg-type]
+
+    assert seen == ["lifespan"]
+    assert app.user_middleware
+
+
+@pytest.mark.anyio
+async def test_two_tokens_are_none(seat: Seat) -> None:
+    answers: list[int] = []
+
+    async def inner(_scope: object, _receive: object, _send: object) -> None:
+        answers.append(200)
+
+    async def send(message: Any) -> None:
+        if message["type"] == "http.response.start":
+            answers.append(message["status"])
+
+    own = (b"authorization", f"Bearer {TOKEN}".encode())
+    gate = Gate(inner, token=TOKEN, requests_per_minute=9)
+    for headers in ([own, own], [], [own]):
+        await gate({"type": "http", "headers": headers}, None, send)  # type: ignore[arg-type]
+
+    assert answers == [401, 401, 200]
+    assert seat.roots
+
+
+def test_serving_listens_where_it_was_told(
+    seat: Seat, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told: dict[str, Any] = {}
+    monkeypatch.setattr("uvicorn.run", lambda _app, **options: told.update(options))
+
+    serve_http(seat.person, seat.roots, HttpOptions(port=9_999), TOKEN)
+
+    assert (told["host"], told["port"], told["ssl_certfile"]) == ("127.0.0.1", 9_999, None)
+    assert "http://127.0.0.1:9999/mcp" in capsys.readouterr().err
+    with pytest.raises(UsageError):
+        serve_http(seat.person, seat.roots, HttpOptions(host="10.0.0.1"), TOKEN)

@@ -1,0 +1,60 @@
+"""The application over the library's in-memory transport: what the handlers answer."""
+
+from typing import Any
+
+import pytest
+from mcp.shared.exceptions import MCPError
+
+from agentic_os.server.application import AIOS_SERVER_NAME, SERVER_NAME, make_application
+from agentic_os.server.seat import Seat
+from mcp import Client
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.mark.anyio
+async def test_everything_that_is_listed_can_be_used(seat: Seat) -> None:
+    async with Client(make_application(lambda: seat)) as client:
+        tools = (await client.list_tools()).tools
+        resources = (await client.list_resources()).resources
+        templates = (await client.list_resource_templates()).resource_templates
+        prompts = (await client.list_prompts()).prompts
+
+        assert [len(tools), len(resources), len(templates), len(prompts)] == [6, 3, 2, 2]
+        assert all(tool.annotations and tool.annotations.read_only_hint for tool in tools)
+        found: Any = await client.call_tool("search_fleet", {"query": "dunning"})
+        assert found.structured_content["data"]["hits"]
+        failed = await client.call_tool("fleet_overview", {"projects": ["nobody"]})
+        assert failed.is_error
+        read: Any = await client.read_resource("fleet://projects")
+        assert '"shop"' in read.contents[0].text
+        prompt: Any = await client.get_prompt("orient", {})
+        assert "fleet_overview" in prompt.messages[0].content.text
+
+
+@pytest.mark.anyio
+async def test_faults_are_errors_of_the_protocol(seat: Seat) -> None:
+    async with Client(make_application(lambda: seat)) as client:
+        with pytest.raises(MCPError, match="ARGUMENT_INVALID"):
+            await client.call_tool("search_fleet", {"query": 3})
+        with pytest.raises(MCPError, match="no such resource"):
+            await client.read_resource("fleet://nothing")
+        with pytest.raises(MCPError, match="unknown prompt"):
+            await client.get_prompt("nothing", {})
+
+
+@pytest.mark.anyio
+async def test_the_aios_profile_lists_no_fleet(seat: Seat) -> None:
+    async with Client(make_application(lambda: seat, profile="aios")) as client:
+        assert len((await client.list_tools()).tools) == 3
+        resources = (await client.list_resources()).resources
+        assert [str(one.uri) for one in resources] == ["aios://context"]
+        assert (await client.list_resource_templates()).resource_templates == []
+
+
+def test_the_profiles_have_names_of_their_own(seat: Seat) -> None:
+    assert make_application(lambda: seat).name == SERVER_NAME
+    assert make_application(lambda: seat, profile="aios").name == AIOS_SERVER_NAME
