@@ -55,6 +55,9 @@ docs: $(VENV)/.dev ## Write the generated reference pages anew
 bench: $(VENV)/.dev ## Measure; results are in docs/explanation/performance.md
 	$(BIN)/python benchmarks/fleet.py
 
+conformance: $(VENV)/.dev ## Let outside judges test the MCP server (needs npm); see docs/reference/mcp-conformance.md
+	$(BIN)/python tests/conformance/run.py --record
+
 mutation: $(VENV)/.dev ## Mutation testing of the parsers and the containment guard (long)
 	$(PIP) install 'mutmut>=3.3'
 	$(BIN)/mutmut run

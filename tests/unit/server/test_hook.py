@@ -5,6 +5,7 @@ import pytest
 from fleet_builder import FleetBuilder
 
 from agentic_os.aggregate.workspace import Person
+from agentic_os.server import hook
 from agentic_os.server.hook import CUT, MAX_HOOK_CHARS, session_start
 
 
@@ -87,3 +88,44 @@ def test_a_folder_that_is_no_aios_folder_is_left_out_with_its_code(
     text = context(session_start(b"{}", person, (str(fleet.root),)))
 
     assert "The AIOS context was left out (DOTAIOS_" in text
+
+
+def test_a_projection_that_escapes_too_long_is_left_out_whole(
+    fleet: FleetBuilder, person: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop = fleet.project("shop")
+    shop.fact("retry", "Four tries.", title="Retry")
+    monkeypatch.setattr(hook, "_aios", lambda _person: ('"\\' * (hook.AIOS_CHARS // 2), []))
+
+    answer = session_start(
+        json.dumps({"cwd": str(shop.folder)}).encode(), person, (str(fleet.root),)
+    )
+
+    assert len(answer) <= MAX_HOOK_CHARS
+    assert context(answer) == "The AIOS context was left out (it does not fit)."
+
+
+def test_a_project_that_opted_out_says_so(fleet: FleetBuilder, person: Person) -> None:
+    shop = fleet.project("shop", "none")
+
+    answer = session_start(
+        json.dumps({"cwd": str(shop.folder)}).encode(), person, (str(fleet.root),)
+    )
+
+    assert "This project keeps no memory." in context(answer)
+
+
+def test_secrets_and_the_home_folder_are_kept_from_the_block(
+    fleet: FleetBuilder, person: Person
+) -> None:
+    shop = fleet.project("shop")
+    secret = "ghp_" + "k7Qz2Vb9Xn4Lm8Rt6Yw3Pd5Hs1Jc0Fa2Gu7E"
+    shop.fact("a", "x", title=f"See {person.home}/plan", description=f"{secret} \u202e")
+
+    text = context(
+        session_start(json.dumps({"cwd": str(shop.folder)}).encode(), person, (str(fleet.root),))
+    )
+
+    assert "See ~/plan" in text
+    assert secret not in text
+    assert "\u202e" not in text

@@ -1,9 +1,11 @@
 import json
+from pathlib import Path
 
 import pytest
 from fleet_builder import FleetBuilder
 
 from agentic_os.errors import AgenticOSError
+from agentic_os.files.reading import Folder
 from agentic_os.server.resources import read_resource, source_uri
 from agentic_os.server.seat import Seat
 
@@ -69,3 +71,26 @@ def test_a_long_source_is_cut_visibly(seat: Seat, fleet: FleetBuilder) -> None:
     found = read_resource(seat, source_uri(project_id(seat), ".agents/memory/retry.md"), fleet=True)
 
     assert found.text.endswith("[cut after 32000 characters]")
+
+
+@pytest.mark.parametrize("how", ["gone", "a link"])
+def test_a_source_that_cannot_be_read_safely_is_not_there(
+    seat: Seat, fleet: FleetBuilder, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    """The file changes after the store was brought up to date, before it is read."""
+    path = fleet.root / "shop/.agents/memory/retry.md"
+    uri = source_uri(project_id(seat), ".agents/memory/retry.md")
+    real = Folder.open
+
+    def change(where: Path) -> Folder:
+        path.unlink(missing_ok=True)
+        if how == "a link":
+            path.symlink_to(fleet.root / "shop/app.py")
+        return real(where)
+
+    monkeypatch.setattr("agentic_os.server.resources.Folder.open", change)
+
+    with pytest.raises(AgenticOSError) as fault:
+        read_resource(seat, uri, fleet=True)
+
+    assert fault.value.code == "RESOURCE_UNKNOWN"
