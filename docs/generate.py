@@ -14,10 +14,12 @@ import msgspec
 import typer
 
 from agentic_os.aggregate.codes import CODES as AGGREGATE_CODES
+from agentic_os.aggregate.graph_codes import GRAPH_CODES, NEAR_MISS_CODES
 from agentic_os.cli.app import app
 from agentic_os.doctor import CHECKS
 from agentic_os.registry import CODES as REGISTRY_CODES
 from agentic_os.results import DOCUMENTS, Envelope
+from agentic_os.tiers.graph_answers import GRAPH_DOCUMENTS
 
 REFERENCE = Path(__file__).parent / "reference"
 WIDTH = "100"
@@ -66,6 +68,8 @@ def codes_page() -> str:
     for title, table in (
         ("Descriptors, roots and projects", REGISTRY_CODES),
         ("Memory, vault and inventory", AGGREGATE_CODES),
+        ("Code graphs", GRAPH_CODES),
+        ("Why two projects were not linked", NEAR_MISS_CODES),
     ):
         parts += [
             f"## {title}",
@@ -101,7 +105,7 @@ def schemas() -> dict[str, str]:
             sort_keys=True,
         )
         + "\n"
-        for name, data in DOCUMENTS.items()
+        for name, data in {**DOCUMENTS, **GRAPH_DOCUMENTS}.items()
     }
 
 

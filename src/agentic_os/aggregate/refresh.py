@@ -26,6 +26,7 @@ from agentic_os.errors import FilesError
 from agentic_os.files.reading import Folder
 from agentic_os.registry import Fleet, Project, encode_known
 from agentic_os.results import Diagnostic
+from agentic_os.settings import DEFAULT_GRAPH_BYTES
 from agentic_os.text.redaction import Redactor
 
 RACY_NS = 2_000_000_000
@@ -81,6 +82,7 @@ def refresh(
     redactor: Redactor,
     *,
     sources: bool = False,
+    graph_bytes: int = DEFAULT_GRAPH_BYTES,
     progress: Progress = silent,
 ) -> Refreshed:
     """Make the store hold what the fleet's projects say now.
@@ -90,6 +92,7 @@ def refresh(
         fleet: the projects found now; projects it lacks are forgotten.
         redactor: takes secrets out before anything is stored.
         sources: also look for changed sources and manifests behind unchanged code graphs.
+        graph_bytes: the largest code graph that is read.
         progress: told after each project.
     """
     run = _Run(store.connection, redactor)
@@ -100,7 +103,7 @@ def refresh(
         for done, project in enumerate(fleet.projects, 1):
             run.project(project)
             progress(done, len(fleet.projects))
-        run.graphs(fleet, sources=sources)
+        run.graphs(fleet, sources=sources, limit_bytes=graph_bytes)
         run.finish()
     if run.started:
         # Keep the log small; a reader that holds the old state, or a full disk, only delays
@@ -394,7 +397,7 @@ class _Run:
         self.connection.execute("DELETE FROM problem WHERE project=? AND unread=1", (pk,))
         self.problems.extend(_problem_row(pk, fault, unread=True) for fault in faults)
 
-    def graphs(self, fleet: Fleet, *, sources: bool) -> None:
+    def graphs(self, fleet: Fleet, *, sources: bool, limit_bytes: int) -> None:
         """Take in the code graphs and derive the edges between projects."""
         declared = any(project.surfaces.graph is not None for project in fleet.projects)
         stored = self.connection.execute("SELECT 1 FROM graph_repo LIMIT 1").fetchone()
@@ -404,7 +407,12 @@ class _Run:
         from agentic_os.aggregate.graph_refresh import graph_projects, refresh_graphs
 
         done = refresh_graphs(
-            self.connection, graph_projects(fleet), start=self.start, sources=sources
+            self.connection,
+            graph_projects(fleet),
+            start=self.start,
+            sources=sources,
+            redactor=self.redactor,
+            limit_bytes=limit_bytes,
         )
         self.graph_files_read = done.files_read
 

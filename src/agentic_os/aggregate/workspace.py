@@ -182,7 +182,14 @@ def open_workspace(
     redactor = Redactor(allow=settings.redaction_allow)
 
     def take_in(store: Store) -> Refreshed:
-        return refresh(store, fleet, redactor, sources=sources, progress=progress)
+        return refresh(
+            store,
+            fleet,
+            redactor,
+            sources=sources,
+            graph_bytes=settings.limits.graph_bytes,
+            progress=progress,
+        )
 
     refreshed, trouble = _refreshed(space, take_in, freshness)
     store = open_store(space)

@@ -10,6 +10,7 @@
     depth = 8                          # levels of folders below a root
     folders = 50000                    # folders per root
     entries = 50000                    # entries of one folder
+    graph_bytes = 536870912            # the largest code graph that is read
 
     [[project]]                        # a project by its own path
     path = "~/code/shop"
@@ -40,9 +41,18 @@ from agentic_os.settings.location import (
 from agentic_os.settings.parsing import parse_settings
 from agentic_os.settings.paths import ROOT_HINT, root_from
 from agentic_os.settings.selection import effective_roots
-from agentic_os.settings.values import Grant, Limits, ListedProject, Root, RootOrigin, Settings
+from agentic_os.settings.values import (
+    DEFAULT_GRAPH_BYTES,
+    Grant,
+    Limits,
+    ListedProject,
+    Root,
+    RootOrigin,
+    Settings,
+)
 
 __all__ = [
+    "DEFAULT_GRAPH_BYTES",
     "FILE_NAME",
     "LEGACY_FOLDER",
     "ROOT_HINT",

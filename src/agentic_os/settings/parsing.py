@@ -21,12 +21,13 @@ from agentic_os.text.fencing import one_line
 MAX_DEPTH_LEVELS = 64
 MAX_FOLDERS_ENTRIES = 10_000_000
 MAX_FOLDER_ENTRIES = 10_000_000
+MAX_GRAPH_BYTES = 8_589_934_592
 MAX_ID_CHARS = 80
 MAX_ALIAS_CHARS = 200
 
 _ID = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?")
 _TOP_KEYS = ("roots", "exclude", "limits", "project", "grant", "redaction")
-_LIMIT_KEYS = ("depth", "folders", "entries")
+_LIMIT_KEYS = ("depth", "folders", "entries", "graph_bytes")
 _PROJECT_KEYS = ("path", "id", "aliases")
 _GRANT_KEYS = ("project", "endpoint")
 _REDACTION_KEYS = ("allow",)
@@ -67,6 +68,7 @@ def parse_settings(text: str, *, file: Path, home: Path) -> Settings:
             depth=limits.integer("depth", defaults.depth, MAX_DEPTH_LEVELS),
             folders=limits.integer("folders", defaults.folders, MAX_FOLDERS_ENTRIES),
             entries=limits.integer("entries", defaults.entries, MAX_FOLDER_ENTRIES),
+            graph_bytes=limits.integer("graph_bytes", defaults.graph_bytes, MAX_GRAPH_BYTES),
         ),
         projects=_projects(top, file.parent, home),
         grants=_grants(top),

@@ -9,6 +9,7 @@ RootOrigin = Literal["command line", "projects.toml", "current directory"]
 DEFAULT_DEPTH_LEVELS = 8
 DEFAULT_FOLDERS_ENTRIES = 50_000
 DEFAULT_FOLDER_ENTRIES = 50_000
+DEFAULT_GRAPH_BYTES = 536_870_912
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,12 +27,13 @@ class Limits:
 
     ``depth`` counts levels of folders below a root (the root itself is level 0),
     ``folders`` the folders entered per root, ``entries`` the entries looked at in one
-    folder.
+    folder, ``graph_bytes`` the largest code graph that is read.
     """
 
     depth: int = DEFAULT_DEPTH_LEVELS
     folders: int = DEFAULT_FOLDERS_ENTRIES
     entries: int = DEFAULT_FOLDER_ENTRIES
+    graph_bytes: int = DEFAULT_GRAPH_BYTES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
