@@ -54,6 +54,10 @@ docs: $(VENV)/.dev ## Write the generated reference pages anew
 
 bench: $(VENV)/.dev ## Measure; results are in docs/explanation/performance.md
 	$(BIN)/python benchmarks/fleet.py
+	$(BIN)/python benchmarks/graph_union.py
+	$(BIN)/python benchmarks/ledger_verify.py
+	$(BIN)/python benchmarks/witness_load.py
+	$(BIN)/python benchmarks/mcp.py
 
 conformance: $(VENV)/.dev ## Let outside judges test the MCP server (needs npm); see docs/reference/mcp-conformance.md
 	$(BIN)/python tests/conformance/run.py --record
