@@ -128,5 +128,5 @@ def _fitted(aios: str, fleet: list[str], notes: list[str]) -> str:
             kept.pop()
         else:
             # Escapes alone can lengthen the projection: then it is left out whole, never cut.
-            aios = ""
+            aios, kept = "", list(fleet)
             notes = ["The AIOS context was left out (it does not fit)."]

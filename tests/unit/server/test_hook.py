@@ -102,7 +102,8 @@ def test_a_projection_that_escapes_too_long_is_left_out_whole(
     )
 
     assert len(answer) <= MAX_HOOK_CHARS
-    assert context(answer) == "The AIOS context was left out (it does not fit)."
+    assert context(answer).endswith("The AIOS context was left out (it does not fit).")
+    assert "- Retry (" in context(answer), "the fleet has the room then"
 
 
 def test_a_project_that_opted_out_says_so(fleet: FleetBuilder, person: Person) -> None:
