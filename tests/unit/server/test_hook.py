@@ -130,3 +130,14 @@ def test_secrets_and_the_home_folder_are_kept_from_the_block(
     assert "See ~/plan" in text
     assert secret not in text
     assert "\u202e" not in text
+
+
+def test_a_project_whose_descriptor_is_broken_says_so(fleet: FleetBuilder, person: Person) -> None:
+    shop = fleet.project("shop")
+    shop.write(".agents/config.yaml", "project: [\n")
+
+    answer = session_start(
+        json.dumps({"cwd": str(shop.folder)}).encode(), person, (str(fleet.root),)
+    )
+
+    assert "Its descriptor cannot be read" in context(answer)

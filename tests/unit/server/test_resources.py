@@ -80,15 +80,16 @@ def test_a_source_that_cannot_be_read_safely_is_not_there(
     """The file changes after the store was brought up to date, before it is read."""
     path = fleet.root / "shop/.agents/memory/retry.md"
     uri = source_uri(project_id(seat), ".agents/memory/retry.md")
-    real = Folder.open
 
-    def change(where: Path) -> Folder:
-        path.unlink(missing_ok=True)
-        if how == "a link":
-            path.symlink_to(fleet.root / "shop/app.py")
-        return real(where)
+    class Changing:
+        @staticmethod
+        def open(where: Path) -> Folder:
+            path.unlink()
+            if how == "a link":
+                path.symlink_to(fleet.root / "shop/app.py")
+            return Folder.open(where)
 
-    monkeypatch.setattr("agentic_os.server.resources.Folder.open", change)
+    monkeypatch.setattr("agentic_os.server.resources.Folder", Changing)
 
     with pytest.raises(AgenticOSError) as fault:
         read_resource(seat, uri, fleet=True)
