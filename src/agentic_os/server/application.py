@@ -5,7 +5,9 @@ takes ``"3"`` for an integer and turns failures into results. Requests run in th
 nothing heavy is imported or opened before the first of them, so ``initialize`` is answered at once.
 """
 
+import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 SERVER_NAME = "agentic-os"
 AIOS_SERVER_NAME = "agentic-os-aios"
 MAX_THREADS = 32
+PROGRESS_SECONDS = 0.5
+"""The least time between two progress notifications of one call."""
 
 T = TypeVar("T")
 
@@ -108,7 +112,7 @@ class _Handlers:
         )
 
     async def call_tool(
-        self, _context: "Context", params: "types.CallToolRequestParams"
+        self, context: "Context", params: "types.CallToolRequestParams"
     ) -> "types.CallToolResult":
         """Call a tool in a thread; what is wrong with the request is a JSON-RPC error."""
         import mcp_types as types
@@ -116,7 +120,8 @@ class _Handlers:
 
         from agentic_os.server.calls import ToolFailureError, call
 
-        work = partial(call, self._seated(), self._profile, params.name, params.arguments)
+        seat = replace(self._seated(), progress=_reporter(context))
+        work = partial(call, seat, self._profile, params.name, params.arguments)
         try:
             answer = await self._in_thread(work)
         except ToolFailureError as fault:
@@ -223,3 +228,24 @@ class _Handlers:
             raise MCPError(types.INVALID_PARAMS, fault.message) from None
         content = types.TextContent(type="text", text=text)
         return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=content)])
+
+
+def _reporter(context: "Context") -> Callable[[int, int], None]:
+    """Progress of one call, told to the client that asked for it.
+
+    Called in the thread of the call. Once the call is cancelled it raises there, and so ends work
+    that nobody waits for.
+    """
+    last = time.monotonic()
+
+    def report(done: int, total: int) -> None:
+        import anyio.from_thread
+
+        nonlocal last
+        anyio.from_thread.check_cancelled()
+        now = time.monotonic()
+        if now - last >= PROGRESS_SECONDS:
+            last = now
+            anyio.from_thread.run(context.session.report_progress, done, total, "projects")
+
+    return report

@@ -10,15 +10,20 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
+from agentic_os.aggregate.refresh import Progress, silent
 from agentic_os.aggregate.workspace import Person, Workspace, open_workspace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seat:
-    """The person a server answers for, and the roots it was started with."""
+    """The person a server answers for, and the roots it was started with.
+
+    ``progress`` is told, in the thread of the call, how many projects were looked at.
+    """
 
     person: Person
     roots: tuple[str, ...] = ()
+    progress: Progress = silent
     opening: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
     @contextmanager
@@ -27,6 +32,6 @@ class Seat:
         with ExitStack() as stack:
             with self.opening:
                 workspace = stack.enter_context(
-                    open_workspace(self.person, self.roots, sources=sources)
+                    open_workspace(self.person, self.roots, sources=sources, progress=self.progress)
                 )
             yield workspace

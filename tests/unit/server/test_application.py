@@ -1,10 +1,15 @@
 """The application over the library's in-memory transport: what the handlers answer."""
 
+import threading
+from functools import partial
 from typing import Any
 
+import anyio
+import anyio.to_thread
 import pytest
 from mcp.shared.exceptions import MCPError
 
+from agentic_os.server import application
 from agentic_os.server.application import AIOS_SERVER_NAME, SERVER_NAME, make_application
 from agentic_os.server.seat import Seat
 from mcp import Client
@@ -58,3 +63,57 @@ async def test_the_aios_profile_lists_no_fleet(seat: Seat) -> None:
 def test_the_profiles_have_names_of_their_own(seat: Seat) -> None:
     assert make_application(lambda: seat).name == SERVER_NAME
     assert make_application(lambda: seat, profile="aios").name == AIOS_SERVER_NAME
+
+
+@pytest.mark.anyio
+async def test_long_work_tells_its_progress(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(application, "PROGRESS_SECONDS", 0.0)
+    told: list[tuple[float, float | None]] = []
+
+    async def tell(progress: float, total: float | None, message: str | None) -> None:
+        told.append((progress, total))
+        assert message == "projects"
+
+    async with Client(make_application(lambda: seat)) as client:
+        await client.call_tool("fleet_overview", {}, progress_callback=tell)
+
+    assert told[-1] == (2, 2)
+
+
+@pytest.mark.anyio
+async def test_quick_work_says_nothing_between(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(application, "PROGRESS_SECONDS", 1_000.0)
+    told: list[object] = []
+
+    async def tell(progress: float, total: float | None, message: str | None) -> None:
+        told.append((progress, total, message))
+
+    async with Client(make_application(lambda: seat)) as client:
+        await client.call_tool("fleet_overview", {}, progress_callback=tell)
+
+    assert told == []
+
+
+@pytest.mark.anyio
+async def test_work_ends_once_its_call_is_cancelled(seat: Seat) -> None:
+    started, cancelled, ended = threading.Event(), threading.Event(), threading.Event()
+    context: Any = None
+    report = application._reporter(context)
+
+    def work() -> None:
+        started.set()
+        cancelled.wait(20)
+        try:
+            report(1, 2)
+        except BaseException:
+            ended.set()
+            raise
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(partial(anyio.to_thread.run_sync, work, abandon_on_cancel=True))
+        assert await anyio.to_thread.run_sync(started.wait, 20)
+        group.cancel_scope.cancel()
+    cancelled.set()
+
+    assert await anyio.to_thread.run_sync(ended.wait, 20)
+    assert seat.roots
