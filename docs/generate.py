@@ -17,6 +17,7 @@ from agentic_os.aggregate.codes import CODES as AGGREGATE_CODES
 from agentic_os.aggregate.graph_codes import GRAPH_CODES, NEAR_MISS_CODES
 from agentic_os.cli.app import app
 from agentic_os.doctor import CHECKS
+from agentic_os.ledger import ENTRY_TYPES
 from agentic_os.registry import CODES as REGISTRY_CODES
 from agentic_os.results import DOCUMENTS, Envelope
 from agentic_os.tiers.graph_answers import GRAPH_DOCUMENTS
@@ -28,7 +29,12 @@ NOTE = "<!-- Made by docs/generate.py; do not edit. -->\n"
 
 def pages() -> dict[str, str]:
     """Every generated page by its path below docs/reference."""
-    return {"cli.md": cli_page(), "codes.md": codes_page(), **schemas()}
+    return {
+        "cli.md": cli_page(),
+        "codes.md": codes_page(),
+        "ledger-entries.md": ledger_page(),
+        **schemas(),
+    }
 
 
 def cli_page() -> str:
@@ -84,6 +90,20 @@ def codes_page() -> str:
         parts.append("")
     parts += ["## Checks of doctor", "", "| id | what it checks |", "|---|---|"]
     parts += [f"| `{name}` | {cell(text)} |" for name, text in CHECKS.items()]
+    return "\n".join([*parts, ""])
+
+
+def ledger_page() -> str:
+    """Every type of ledger entry and the fields of its payload."""
+    parts = ["# Ledger entries", "", NOTE]
+    parts += ["A field without ? is needed. Unknown fields are refused.", ""]
+    parts += ["| type | ring | level | payload |", "|---|---|---|---|"]
+    for row in ENTRY_TYPES.values():
+        fields = ", ".join(
+            f"`{field.encode_name}`{'' if field.required else '?'}"
+            for field in msgspec.structs.fields(row.payload)
+        )
+        parts.append(f"| `{row.name}` | {row.ring} | {row.level} | {fields} |")
     return "\n".join([*parts, ""])
 
 

@@ -11,7 +11,14 @@ AGENTIC_OS_CACHE_DIR=$out/cache AGENTIC_OS_STATE_DIR=$out/state
 export AGENTIC_OS_CONFIG_DIR AGENTIC_OS_DATA_DIR AGENTIC_OS_CACHE_DIR AGENTIC_OS_STATE_DIR
 
 run() {
-    printf '\n$ agentic-os %s\n' "$*"
+    shown=
+    for word; do
+        case $word in
+        *' '*) shown="$shown '$word'" ;;
+        *) shown="$shown $word" ;;
+        esac
+    done
+    printf '\n$ agentic-os%s\n' "$shown"
     # 2 means that something asked for could not be read: shown, and no reason to stop.
     "$agentic_os" "$@" || [ $? -eq 2 ]
 }

@@ -278,7 +278,8 @@ class CapabilityView:
     @property
     def differs(self) -> bool:
         """Whether the projects word or invoke it differently."""
-        return len(self.variants) > 1 or len(self.invocations) > 1
+        said = {variant.detail for variant in (*self.variants, *self.invocations)}
+        return len(said) > 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

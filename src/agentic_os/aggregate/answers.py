@@ -124,9 +124,10 @@ def _answer(
     warnings: tuple[Diagnostic, ...] = (),
 ) -> Answer[T]:
     unread = workspace.unread(None if scope is None else set(scope))
+    vain = workspace.asked_in_vain(scope)
     return Answer(
         data=data,
-        omissions=unread.omissions,
-        warnings=(*workspace.warnings, *warnings),
-        incomplete=bool(unread.omissions) or workspace.asked_in_vain(scope),
+        omissions=(*unread.omissions, *vain),
+        warnings=(*workspace.noticed(scope), *warnings),
+        incomplete=bool(unread.omissions or vain),
     )

@@ -138,6 +138,12 @@ CODES: Mapping[str, CodeRow] = MappingProxyType(
                 meaning="The file of a passage that matched can no longer be read.",
             ),
             CodeRow(
+                code="NO_PROJECTS",
+                severity="info",
+                meaning="No project was found below the roots.",
+                hint="A project is a folder with .agents/config.yaml (or .claude/config.yaml).",
+            ),
+            CodeRow(
                 code="STORE_STALE",
                 severity="warning",
                 meaning="The store could not be brought up to date; its last state was asked.",

@@ -35,7 +35,6 @@ def parse_note(text: str, *, path: str, stem: str) -> ParsedFile:
     front = split_front_matter(text)
     title = front.fields.get("title") or front.fields.get("name") or ""
     lines = text.split("\n")
-    first_heading = ""
     documents = []
     offset = front.body_line - 1 if front.present else 0
     pieces = [
@@ -47,11 +46,11 @@ def parse_note(text: str, *, path: str, stem: str) -> ParsedFile:
         pieces[0] = (heading, 1, end)
     elif offset or not pieces:
         pieces = [("", 1, len(lines))]
+    first_heading = next((heading for heading, _, _ in pieces if heading), "")
     for heading, start, end in pieces:
         body = "\n".join(lines[start - 1 : end])
         if not body.strip():
             continue
-        first_heading = first_heading or heading
         name = heading or title or first_heading or stem
         documents.append(
             Document(

@@ -28,7 +28,7 @@ from agentic_os.aggregate.store import (
 )
 from agentic_os.errors import StoreError, StoreLockedError
 from agentic_os.files.places import Places, places_from
-from agentic_os.registry import Fleet, KnownDescriptor, decode_known, load_fleet
+from agentic_os.registry import Fleet, KnownDescriptor, Project, decode_known, load_fleet
 from agentic_os.registry import Progress as WalkProgress
 from agentic_os.results import Diagnostic, Omission
 from agentic_os.settings import Root, Settings, effective_roots, load_settings
@@ -99,12 +99,40 @@ class Workspace:
                 )
         return Unread(projects=frozenset(projects), omissions=tuple(omissions))
 
-    def asked_in_vain(self, scope: frozenset[str] | None) -> bool:
-        """Whether a project was asked for by name whose descriptor could not be read."""
-        return scope is not None and any(
-            project.id in scope and any(item.severity == "error" for item in project.diagnostics)
-            for project in self.fleet.projects
+    def noticed(self, scope: frozenset[str] | None) -> tuple[Diagnostic, ...]:
+        """What an answer says beside its data, the projects that cannot be read included."""
+        return (
+            *self.warnings,
+            *(
+                Diagnostic(
+                    code=item.code,
+                    severity=item.severity,
+                    message=f"nothing of it was read: {item.message}",
+                    hint=item.hint,
+                    path=f"{project.id}:{item.path}" if item.path else project.id,
+                    line=item.line,
+                )
+                for project, item in self._broken(scope)
+            ),
         )
+
+    def asked_in_vain(self, scope: frozenset[str] | None) -> tuple[Omission, ...]:
+        """The projects that were asked for by name and whose descriptor could not be read."""
+        if scope is None:
+            return ()
+        return tuple(
+            Omission(code=item.code, scope=project.id, reason=item.message)
+            for project, item in self._broken(scope)
+        )
+
+    def _broken(self, scope: frozenset[str] | None) -> list[tuple[Project, Diagnostic]]:
+        return [
+            (project, item)
+            for project in self.fleet.projects
+            if scope is None or project.id in scope
+            for item in project.diagnostics
+            if item.severity == "error"
+        ]
 
     def project_ids(self, names: Sequence[str]) -> frozenset[str] | None:
         """The ids that ``--project`` values mean; ``None`` when there are none.
@@ -208,12 +236,26 @@ def open_workspace(
             redactor=redactor,
             refreshed=refreshed,
             stale=refreshed is None,
-            warnings=(*fleet.diagnostics, *trouble),
+            warnings=(*_nothing_found(fleet), *fleet.diagnostics, *trouble),
         )
     except sqlite3.Error as fault:
         raise store_error(fault) from fault
     finally:
         store.close()
+
+
+def _nothing_found(fleet: Fleet) -> tuple[Diagnostic, ...]:
+    if fleet.projects:
+        return ()
+    looked = sum(root.folders for root in fleet.roots)
+    return (
+        Diagnostic(
+            code="NO_PROJECTS",
+            severity="info",
+            message=f"no project was found; {looked} folders were looked at",
+            hint="A project is a folder with .agents/config.yaml (or .claude/config.yaml).",
+        ),
+    )
 
 
 def _known_descriptors(space: Space) -> dict[str, KnownDescriptor]:

@@ -134,7 +134,7 @@ def boot(
 
 @app.command()
 def append(
-    kind: Annotated[str, typer.Argument(metavar="TYPE", help="An entry type, see docs.")],
+    kind: Annotated[str, typer.Argument(metavar="TYPE", help="An entry type.")],
     payload: Annotated[
         str, typer.Argument(metavar="JSON", help="The payload; - reads it from stdin.")
     ],
@@ -151,7 +151,9 @@ def append(
 ) -> None:
     """Append one entry through the gate.
 
-    Example: agentic-os ledger append experience.create '{"summary": "first light"}'
+    Types and their payloads are in the reference, docs/reference/ledger-entries.md.
+
+    Example: agentic-os ledger append working.note '{"id": "note_1", "content": "first light"}'
     """
     from agentic_os.crypto.canonical import canonicalize
     from agentic_os.ledger import Request

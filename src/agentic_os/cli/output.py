@@ -209,7 +209,10 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, title: str =
     from rich.table import Table
     from rich.text import Text
 
-    drawn = Table(*columns, title=title or None, box=box.SIMPLE_HEAD, title_justify="left")
+    drawn = Table(title=title or None, box=box.SIMPLE_HEAD, title_justify="left")
+    for column in columns:
+        # Folded, never cut: ids and paths are there to be copied.
+        drawn.add_column(column, overflow="fold")
     for row in safe:
         drawn.add_row(*(Text(cell) for cell in row))
     with _reader_watched():

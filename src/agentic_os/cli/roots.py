@@ -69,15 +69,14 @@ def _roots(*, changed: bool) -> "Answer[RootsData]":
     from agentic_os.aggregate.workspace import Person
     from agentic_os.files.places import places_from
     from agentic_os.results import Answer, RootsData
-    from agentic_os.settings import effective_roots, load_settings
+    from agentic_os.settings import load_settings
 
     person = Person.here()
     settings = load_settings(places_from(person.environ), home=person.home)
-    roots = effective_roots(settings, (), current=person.current, home=person.home)
     return Answer(
         data=RootsData(
             file=None if settings.file is None else str(settings.file),
-            roots=tuple(str(root.path) for root in roots),
+            roots=tuple(str(root.path) for root in settings.roots),
             exclude=settings.exclude,
             changed=changed,
         )
@@ -92,9 +91,9 @@ def _print(command: str, answer: "Answer[RootsData]", *, json: bool) -> None:
         return
     for root in answer.data.roots:
         write(f"{root}\n")
-    if answer.data.file is None:
-        say("No projects.toml: the current folder is the root.")
-    else:
+    if answer.data.file is not None:
         say(f"Written in {answer.data.file}.")
+    if not answer.data.roots:
+        say("No roots are written: the current folder is the root.")
     if command != "roots-list" and not answer.data.changed:
         say("Nothing to change.")

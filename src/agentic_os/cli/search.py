@@ -11,7 +11,12 @@ if TYPE_CHECKING:
 
 
 def search(
-    query: Annotated[str, typer.Argument(help='What to look for; "quoted" for a phrase.')],
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="QUERY...", help="What to look for; '\"quoted\"' for a phrase as it stands."
+        ),
+    ],
     root: Roots = None,
     project: Projects = None,
     kind: Annotated[
@@ -52,7 +57,7 @@ def search(
     kinds, how = frozenset(_kind(name) for name in kind or ()), _mode(mode)
     with open_workspace(Person.here(), root or ()) as workspace:
         asked = Query(
-            text=query.encode("utf-8", "replace").decode("utf-8"),
+            text=" ".join(words).encode("utf-8", "replace").decode("utf-8"),
             projects=workspace.project_ids(project or ()),
             kinds=kinds,
             mode=how,

@@ -26,7 +26,8 @@ from agentic_os.tiers.interface import MAX_LIMIT_HITS, MAX_QUERY_CHARS, Candidat
 from agentic_os.tiers.lexical import Lexical
 from agentic_os.tiers.passage import LineMatcher
 
-_NO_INDEX = "there is no semantic index; the words themselves are searched"
+_NO_INDEX = "there is no semantic index"
+_WORDS_ONLY = f"{_NO_INDEX}; the words themselves were searched"
 _SURFACE_KINDS: dict[str, tuple[Kind, ...]] = {
     "memory": ("memory", "index"),
     "vault": ("vault",),
@@ -67,9 +68,12 @@ def search(
     hits, dropped = ([], []) if projects_only else _confirmed(workspace, query, merged)
     unread = workspace.unread({project.id for project in scope})
     documents = _documents(workspace, {project.id for project in scope})
-    omissions = [*unread.omissions, *timed_out, *_dropped_omissions(dropped)]
+    vain = workspace.asked_in_vain(query.projects)
+    omissions = [*unread.omissions, *vain, *timed_out, *_dropped_omissions(dropped)]
     if query.mode == "hybrid":
-        omissions.append(Omission(code="SEMANTIC_UNAVAILABLE", scope="semantic", reason=_NO_INDEX))
+        omissions.append(
+            Omission(code="SEMANTIC_UNAVAILABLE", scope="semantic", reason=_WORDS_ONLY)
+        )
     coverage = Coverage(
         projects_searched=sum(bool(kinds) for kinds in documents.values()),
         projects_failed=_failures(scope, unread.projects),
@@ -95,8 +99,8 @@ def search(
     return Answer(
         data=data,
         omissions=tuple(omissions),
-        warnings=workspace.warnings,
-        incomplete=bool(unread.omissions) or workspace.asked_in_vain(query.projects),
+        warnings=workspace.noticed(query.projects),
+        incomplete=bool(unread.omissions or vain),
     )
 
 
@@ -268,6 +272,8 @@ def _traces(
 def _missing(project: Project, surface: str) -> str:
     if surface == "capability":
         return "no inventory"
+    if project.descriptor.degraded:
+        return "its descriptor cannot be read"
     if not project.retrieval:
         return "opted out of retrieval"
     surfaces = project.surfaces
