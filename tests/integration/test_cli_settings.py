@@ -135,9 +135,10 @@ def test_no_settings_at_all(places: Path, tmp_path: Path) -> None:
     listed = call("roots", "list", current=tmp_path)
     document = call("roots", "list", "--json", current=tmp_path)
 
-    assert listed.text == f"{tmp_path}\n"
-    assert "No projects.toml" in listed.words
+    assert (listed.code, listed.text) == (0, "")
+    assert "the current folder is the root" in listed.words
     assert document.data["file"] is None
+    assert document.data["roots"] == []
     assert not (places / "config").exists()
 
 

@@ -1,5 +1,6 @@
 """A writer that is killed, wherever it stands, leaves the old state or the new one."""
 
+import json
 import random
 import signal
 import subprocess
@@ -71,11 +72,26 @@ sys.exit(main(sys.argv[3:]))
 def write(fleet: FleetBuilder, number: int, *, keep: int = PROJECTS) -> None:
     """Bring every file of the fleet to the state ``number``."""
     for at in range(keep):
-        project = fleet.project(f"p{at}", "obsidian-only")
+        project = fleet.project(f"p{at}", "obsidian-graphify" if at < 2 else "obsidian-only")
         project.index("".join(f"- [Fact {n}](f{n}.md)\n" for n in range(FACTS)))
         project.note("note.md", f"# Note {number}\n\nWritten in round {number}.\n")
+        if at < 2:
+            project.write("graphify-out/graph.json", graph(number))
         for fact in range(FACTS):
             project.fact(f"f{fact}", f"Round {number} says getUserName{fact} is {number * fact}.")
+
+
+def graph(number: int) -> str:
+    """A code graph of its own for each state."""
+    nodes = [
+        {"id": f"n{each}", "label": f"f{each}_{number}()", "source_file": "a.py"}
+        for each in range(40)
+    ]
+    links = [
+        {"source": f"n{each}", "target": f"n{(each * 7 + number) % 40}", "relation": "calls"}
+        for each in range(40)
+    ]
+    return json.dumps({"nodes": nodes, "links": links})
 
 
 def dies(point: str, number: int, root: Path) -> None:

@@ -13,24 +13,21 @@ from hostile_fleet import LIGHT, HostileFleet, write_hostile_fleet
 
 WATCHED = Path(watched.__file__)
 COMMANDS = [
-    ("scan", 0),
     ("scan --json", 0),
-    ("scan --jsonl", 0),
-    ("aggregate", 2),
-    ("aggregate --json", 2),
     ("aggregate --markdown {outside}", 2),
-    ("aggregate --markdown -", 2),
     ("memory --json", 2),
     ("memory --differences", 2),
     ("vault --json", 2),
     ("capabilities --json", 2),
     (f"search {LIGHT} --limit 1000 --json", 2),
     (f"search {LIGHT} --explain --projects-only", 2),
-    ("search steer --kind capability", 2),
-    ("doctor", 3),
-    ("doctor --json", 3),
+    ("graph stats --json", 2),
+    ("graph find function", 2),
+    ("graph links", 2),
+    ("graph export", 0),
+    ("doctor --jsonl", 3),
     ("purge", 0),
-    ("aggregate", 2),
+    ("search steer --kind capability", 2),
 ]
 
 MISCHIEF = {

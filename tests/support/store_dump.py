@@ -3,6 +3,7 @@
 import sqlite3
 from pathlib import Path
 
+from agentic_os.aggregate.graph_tables import PROJECT_SHIFT
 from agentic_os.aggregate.workspace import Person, open_workspace
 
 Dump = dict[str, list[tuple[object, ...]]]
@@ -22,6 +23,15 @@ TABLES = {
     "redaction": "SELECT file.path, rule, line FROM redaction JOIN file ON file.pk = file",
     "problem": "SELECT project.id, path, code, severity, message, line, unread FROM problem"
     " JOIN project ON project.pk = problem.project",
+    "graph_repo": "SELECT project, graph_path, status, code, message, sha256, nodes, edges"
+    " FROM graph_repo",
+    "graph_node": "SELECT repo.project, node.lid, node.label, node.line, file.path"
+    " FROM graph_node AS node JOIN graph_repo AS repo ON repo.rid = node.nid >> :shift"
+    " LEFT JOIN graph_file AS file ON file.fid = node.fid",
+    "graph_edge": "SELECT one.lid, other.lid, term.text, edge.line, edge.score"
+    " FROM graph_out AS edge JOIN graph_node AS one ON one.nid = edge.src"
+    " JOIN graph_node AS other ON other.nid = edge.dst JOIN graph_term AS term"
+    " ON term.tid = edge.rel",
     "words": "SELECT term, doc, cnt FROM words_vocabulary",
     "grams": "SELECT term, doc FROM grams_vocabulary",
 }
@@ -39,7 +49,7 @@ def dump(connection: sqlite3.Connection) -> Dump:
         " USING fts5vocab(main, document_grams, row)"
     )
     return {
-        name: sorted(connection.execute(query).fetchall(), key=repr)
+        name: sorted(connection.execute(query, {"shift": PROJECT_SHIFT}).fetchall(), key=repr)
         for name, query in TABLES.items()
     }
 
