@@ -54,13 +54,15 @@ class Fleet:
             roots=self.roots,
         )
 
-    def find(self, text: str, *, current: Path) -> Project:
+    def find(self, text: str, *, current: Path, paths: bool = True) -> Project:
         """Return the project that an id, alias, name or path means.
+
+        Without ``paths`` nothing on disk is looked at for the text: it may come from a model.
 
         Raises:
             UnknownProjectError: none does, or more than one.
         """
-        return find_project(self.projects, text, current=current)
+        return find_project(self.projects, text, current=current, paths=paths)
 
     def containing(self, path: Path) -> Project | None:
         """Return the innermost project that holds ``path``, if any."""

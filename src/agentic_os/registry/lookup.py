@@ -18,13 +18,16 @@ MAX_NEAR_ENTRIES = 5
 MAX_SHOWN_CHARS = 80
 
 
-def find_project(projects: Sequence[Project], text: str, *, current: Path) -> Project:
+def find_project(
+    projects: Sequence[Project], text: str, *, current: Path, paths: bool = True
+) -> Project:
     """Return the one project that ``text`` means.
 
     Args:
         projects: where to look.
         text: an id, an alias, a name, a path below a root, or a path on this machine.
         current: the folder that relative paths are taken from.
+        paths: whether the text may be a path on this machine.
 
     Raises:
         UnknownProjectError: PROJECT_UNKNOWN, with near names in the hint, or
@@ -44,7 +47,7 @@ def find_project(projects: Sequence[Project], text: str, *, current: Path) -> Pr
             return found[0]
         if found:
             raise _ambiguous(text, found)
-    real = _real(current / text) if word else ""
+    real = _real(current / text) if word and paths else ""
     for project in projects:
         if real in _folders(project):
             return project

@@ -68,6 +68,14 @@ def test_paths_are_taken_from_the_current_folder() -> None:
     assert find_project(FLEET, ".", current=Path("/r/site")) is SITE
 
 
+def test_a_text_that_may_come_from_a_model_is_no_path_on_this_machine() -> None:
+    for text in ("/r/work/shop", ".", "../site"):
+        with pytest.raises(UnknownProjectError):
+            find_project(FLEET, text, current=Path("/r/site"), paths=False)
+    assert find_project(FLEET, "work/shop", current=NOWHERE, paths=False) is SHOP
+    assert find_project(FLEET, "site", current=NOWHERE, paths=False) is SITE
+
+
 def test_an_ambiguous_word_is_refused_with_the_candidates() -> None:
     same = [
         replace(project("x", f"/r/{folder}/x"), id=f"x-{folder}", name=name)
