@@ -171,7 +171,7 @@ def _unended_block(text: str, at: int, limit: int) -> int:
     at = newline + 1
     while at < limit and (match := line.match(text, at, limit)):
         at = match.end()
-    return at - 1 if text[at - 1] == "\n" else at
+    return at
 
 
 def _provider_tokens(rules: tuple[SecretRule, ...], text: str) -> Iterator[_Span]:

@@ -8,13 +8,13 @@ MIN_SECRET_CHARS = 8
 _MIN_CHANGES = 3  # changes between letters and digits that words and versions do not reach
 _LONG_RUN_CHARS = 16
 _LEAST_CAPITALS = 0.3
-_MIN_BITS_PER_CHAR = 2.8
+_MIN_BITS_PER_CHAR = 2.7
 _MIN_DISTINCT_CHARS = 6
 _SYMBOLS = frozenset("!@#$%^&*?~+")
 
 # Patterns stay text: most runs never need them, and ``re`` keeps what it compiled.
 _PLACEHOLDER = (
-    r"(?i)\$[{(\w]|\{\{|%\w+%|[<>]|\*\*\*|\.\.\.|…|x{4}|example|sample|change[-_ ]?me"
+    r"(?i)\A\$\w|\$[{(]|\{\{|%\w+%|[<>]|\*\*\*|\.\.\.|…|x{4}|example|sample|change[-_ ]?me"
     r"|placeholder|redacted|dummy|your[-_ ]|my[-_]?(?:secret|token|key|pass)|insert|replace"
     r"|1234567890|abcdefgh|process\.env|os\.environ|getenv|secrets\.|vault:|op://|env:"
 )

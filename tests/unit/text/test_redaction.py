@@ -368,6 +368,8 @@ def test_passwords_in_addresses_go(redactor: Redactor, text: str, redacted: str)
         "https://user:${PASS}@host",
         "https://user:<password>@host",
         "https://user:***@host",
+        "https://user:--------@host",
+        "https://user:0101@host",
         "https://host/a:b@c",
         "git@github.com:owner/repo",
         "ssh://git@host:22/x",

@@ -178,6 +178,26 @@ def test_nothing_to_look_for_gives_none(query: str) -> None:
     assert fts_query(query) is None
 
 
+@pytest.mark.parametrize(
+    ("query", "expression"),
+    [
+        ("word", '"word"'),
+        ("Word", '"Word"'),
+        ("one two", '"one" AND "two"'),
+        ("getUser", '("getUser" OR "get user" OR "getuser")'),
+        ("a.b", '("a.b" OR "a b")'),
+        (
+            "a-b-c-d-e-f-g-h-i-j-k-l",
+            '("a-b-c-d-e-f-g-h-i-j-k-l" OR "a b c d e f g h i j k l" OR "abcdefghijkl")',
+        ),
+        ("a-b-c-d-e-f-g-h-i-j-k-l-m", '"a-b-c-d-e-f-g-h-i-j-k-l-m"'),
+        ('say "get User"', '"say" AND "get User"'),
+    ],
+)
+def test_the_expression_asks_no_more_than_it_needs(query: str, expression: str) -> None:
+    assert fts_query(query) == expression
+
+
 def test_operators_are_words(index: Index) -> None:
     index.add("this AND that", "this that")
     assert index.find("this AND that") == {"this AND that"}
