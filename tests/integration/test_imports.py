@@ -1,5 +1,6 @@
 """What each command loads: the start of a command is its imports."""
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -28,6 +29,14 @@ HEAVY = frozenset(
 )
 NOT_FOR_HELP = frozenset({"httpx", "msgspec", "rich", "sqlite3", "tomli", "tomlkit", "yaml"})
 _LINE = re.compile(r"^import time:\s+\d+ \|\s+\d+ \|\s*(\S+)$", re.MULTILINE)
+
+
+@pytest.fixture(autouse=True)
+def unmeasured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the coverage of this run out of the processes whose imports are read."""
+    for name in os.environ:
+        if name.startswith("COVERAGE_PROCESS"):
+            monkeypatch.delenv(name)
 
 
 def loaded(*arguments: str | Path) -> set[str]:
