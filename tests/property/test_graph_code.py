@@ -1,7 +1,5 @@
 """No bytes make the reading of sources and manifests raise, and what it gives is consistent."""
 
-
-
 import msgspec
 import pytest
 from hypothesis import given, settings

@@ -27,6 +27,8 @@ from agentic_os.files.reading import Fingerprint
 from agentic_os.text.redaction import Redactor
 
 MAX_FILES_ENTRIES = 50_000
+MAX_PROJECT_SOURCE_BYTES = 16 * 1024 * 1024
+"""Sources parsed of one project, in order of path: one project cannot hold up the rest."""
 MAX_MANIFESTS_ENTRIES = 1_000
 MAX_BUILD_RECORD_BYTES = 64 * 1024 * 1024
 _MAX_BASE_FOLDERS_ENTRIES = 500
@@ -77,6 +79,7 @@ class FileReader:
         self.rid = rid
         self.listing = listing
         self.now_ns = now_ns
+        self.beyond: set[str] = set()
 
     # -- comparing -----------------------------------------------------------------------
 
@@ -85,8 +88,12 @@ class FileReader:
         plan = Plan()
         wanted = paths[:MAX_FILES_ENTRIES]
         known = self._known("graph_file")
+        total = 0
         for path in wanted:
             seen = self.listing.file(path)
+            total += 0 if seen is None else min(seen.size, MAX_SOURCE_BYTES)
+            if total > MAX_PROJECT_SOURCE_BYTES:
+                self.beyond.add(path)
             if path not in known or self._differs(known[path], seen):
                 plan.files.append((path, seen))
         plan.files_gone = sorted(known.keys() - set(wanted))
@@ -208,11 +215,16 @@ class FileReader:
     ) -> tuple[tuple[int, int, int, int, int, str, bytes | None], bool]:
         if seen is None:
             return (-1, 0, 0, 0, self.now_ns, "", None), False
+        if path in self.beyond:
+            return (*seen, self.now_ns, "", None), False
         try:
             read = self.listing.root.read(path, limit_bytes=MAX_SOURCE_BYTES)
         except FilesError:
             return (*seen, self.now_ns, "", None), False
-        facts = read_source(path, read.data)
+        try:
+            facts = read_source(path, read.data)
+        except Exception:  # noqa: BLE001 - whatever a parser trips over, the other projects go on
+            facts = None
         encoded = None
         if facts is not None:
             encoded = _encoder.encode(redacted_facts(facts, self.redactor))
@@ -227,7 +239,10 @@ class FileReader:
         else:
             sha256 = read.sha256
             seen = read.fingerprint
-            manifest = read_manifest(path, read.data) or manifest
+            try:
+                manifest = read_manifest(path, read.data) or manifest
+            except Exception:  # noqa: BLE001 - whatever a parser trips over, the others go on
+                manifest = Manifest(path, problems=("MANIFEST_INVALID",))
         self.connection.execute(
             "INSERT OR REPLACE INTO graph_manifest VALUES(?,?,?,?,?,?,?,?,?)",
             (self.rid, path, *seen, self.now_ns, sha256, _encoder.encode(manifest)),

@@ -39,6 +39,7 @@ MAX_ID_CHARS = 2_000
 MAX_LABEL_CHARS = 1_000
 MAX_PATH_CHARS = 4_000
 MAX_WORD_CHARS = 200
+MAX_VERSION = 1_000_000
 MAX_MEMBERS_ENTRIES = 10_000
 
 _LFS = b"version https://git-lfs.github.com/spec/"
@@ -134,6 +135,11 @@ def read_graph(data: bytes) -> Graph:
         return _Reader().read(_parsed(data))
 
 
+def _version(value: object) -> int:
+    """A version as the store can keep it; 0 for what is none."""
+    return value if isinstance(value, int) and 0 <= value < MAX_VERSION else 0
+
+
 def _parsed(data: bytes) -> _Document:
     data = data.removeprefix(_BOM)
     if data.startswith(_LFS):
@@ -208,14 +214,13 @@ class _Reader:
         document.links = document.edges = _ABSENT
         edges = self._edges(raw_edges or [])
         hyperedges = self._hyperedges([document.hyperedges, header.hyperedges])
-        version = header.schema_version
         return Graph(
             nodes=nodes,
             edges=edges,
             hyperedges=hyperedges,
             counts=dict(sorted(self.counts.items())),
             graphify_version=self._word(header.graphify_version),
-            schema_version=version if isinstance(version, int) else 0,
+            schema_version=_version(header.schema_version),
             built_at_commit=self._word(document.built_at_commit),
         )
 

@@ -28,7 +28,14 @@ from agentic_os.aggregate.store import (
 )
 from agentic_os.errors import StoreError, StoreLockedError
 from agentic_os.files.places import Places, places_from
-from agentic_os.registry import Fleet, KnownDescriptor, Project, decode_known, load_fleet
+from agentic_os.registry import (
+    WALK_BOUNDS,
+    Fleet,
+    KnownDescriptor,
+    Project,
+    decode_known,
+    load_fleet,
+)
 from agentic_os.registry import Progress as WalkProgress
 from agentic_os.results import Diagnostic, Omission
 from agentic_os.settings import Root, Settings, effective_roots, load_settings
@@ -117,9 +124,18 @@ class Workspace:
         )
 
     def asked_in_vain(self, scope: frozenset[str] | None) -> tuple[Omission, ...]:
-        """The projects that were asked for by name and whose descriptor could not be read."""
+        """What was asked for and not even found.
+
+        A named project whose descriptor cannot be read; of the whole fleet, what lies beyond
+        the bounds of the walk.
+        """
         if scope is None:
-            return ()
+            return tuple(
+                Omission(code=item.code, scope=Path(root.path).name, reason=item.message)
+                for root in self.fleet.roots
+                for item in root.diagnostics
+                if item.code in WALK_BOUNDS
+            )
         return tuple(
             Omission(code=item.code, scope=project.id, reason=item.message)
             for project, item in self._broken(scope)
@@ -134,7 +150,7 @@ class Workspace:
             if item.severity == "error"
         ]
 
-    def project_ids(self, names: Sequence[str]) -> frozenset[str] | None:
+    def project_ids(self, names: Sequence[str], *, paths: bool = True) -> frozenset[str] | None:
         """The ids that ``--project`` values mean; ``None`` when there are none.
 
         Raises:
@@ -142,7 +158,9 @@ class Workspace:
         """
         if not names:
             return None
-        return frozenset(self.fleet.find(name, current=self.current).id for name in names)
+        return frozenset(
+            self.fleet.find(name, current=self.current, paths=paths).id for name in names
+        )
 
 
 _UNREAD = """
@@ -236,7 +254,17 @@ def open_workspace(
             redactor=redactor,
             refreshed=refreshed,
             stale=refreshed is None,
-            warnings=(*_nothing_found(fleet), *fleet.diagnostics, *trouble),
+            warnings=(
+                *_nothing_found(fleet),
+                *fleet.diagnostics,
+                *(
+                    item
+                    for root in fleet.roots
+                    for item in root.diagnostics
+                    if item.severity != "info"
+                ),
+                *trouble,
+            ),
         )
     except sqlite3.Error as fault:
         raise store_error(fault) from fault

@@ -34,7 +34,7 @@ def read_pyproject(path: str, source: str) -> Manifest:
     """Read a ``pyproject.toml``; a file that is no TOML gives ``MANIFEST_INVALID``."""
     try:
         document = tomli.loads(source)
-    except (tomli.TOMLDecodeError, RecursionError):
+    except (ValueError, RecursionError):  # a number of 6,000 digits is no TOMLDecodeError
         return Manifest(path, problems=("MANIFEST_INVALID",))
     find = LineFinder(source)
     project, poetry = table(document, "project"), table(document, "tool", "poetry")

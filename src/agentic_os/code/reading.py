@@ -10,7 +10,7 @@ from agentic_os.code.values import Language, SourceFacts
 if TYPE_CHECKING:
     from agentic_os.code.syntax import Grammar
 
-MAX_SOURCE_BYTES = 2 * 1024 * 1024
+MAX_SOURCE_BYTES = 512 * 1024
 
 _LANGUAGES: dict[str, Language] = {
     ".py": "python",

@@ -188,6 +188,15 @@ def _stored(workspace: Workspace, project: Project) -> Iterator[Check]:
             "Add a line for it.",
             path,
         )
+    (skipped,) = run(_SKIPPED_SOURCES, (project.id,)).fetchone()
+    if skipped:
+        yield _about(
+            project,
+            "evidence.unread",
+            "warn",
+            f"{skipped} sources behind the code graph were not read: too large, or too many",
+            "Leave generated and bundled files out of the graph.",
+        )
     for path, lines, size in run(_INDEX_LENGTH, (project.id,)):
         yield from _length(project, path, lines, size)
     for path, rule, line in run(_SECRETS, (project.id,)):
@@ -248,6 +257,10 @@ _UNLISTED = """
 SELECT file.path, document.name FROM document JOIN file ON file.pk = document.file
 WHERE document.project = (SELECT pk FROM project WHERE id = ?) AND kind = 'memory'
 AND document.file NOT IN listed ORDER BY file.path
+"""
+_SKIPPED_SOURCES = """
+SELECT count(*) FROM graph_file JOIN graph_repo USING(rid)
+WHERE graph_repo.project = ? AND graph_file.size > 0 AND graph_file.sha256 = ''
 """
 _INDEX_LENGTH = """
 SELECT file.path, max(document.line_end), file.size

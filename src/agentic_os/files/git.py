@@ -91,6 +91,8 @@ def read_checkout(folder: Path) -> GitCheckout | None:
     by_file = git_dir != own
     common_dir = _common_dir(git_dir) if by_file else None
     config = _config(common_dir or git_dir)
+    if by_file and not _points_back(folder, git_dir, common_dir, config):
+        return GitCheckout(kind="main", git_dir=own, common_dir=own)
     kind: CheckoutKind = "main"
     if common_dir is not None:
         kind = "worktree"
@@ -183,6 +185,30 @@ def _common_dir(git_dir: Path) -> Path | None:
     data = _small(git_dir, "commondir")
     target = os.fsdecode(data).rstrip("\r\n") if data else ""
     return _joined(git_dir, target) if target and "\0" not in target else None
+
+
+def _points_back(folder: Path, git_dir: Path, common_dir: Path | None, config: GitConfig) -> bool:
+    """Whether the repository that a ``.git`` file names knows of this checkout.
+
+    Anybody can write a ``.git`` file that names somebody else's repository. git notes the
+    way back for worktrees (``gitdir``) and submodules (``core.worktree``); a separate
+    repository has none, but is never another checkout's own ``.git``.
+    """
+    if common_dir is not None:
+        data = _small(git_dir, "gitdir")
+        noted = os.fsdecode(data).rstrip("\r\n") if data else ""
+        return bool(noted) and _same(_joined(git_dir, noted), folder / ".git")
+    worktree = config.first("core", "worktree")
+    if worktree is not None:
+        return _same(_joined(git_dir, worktree), folder)
+    return git_dir.name != ".git" and _small(git_dir, "HEAD") is not None
+
+
+def _same(one: Path, other: Path) -> bool:
+    try:
+        return os.path.realpath(one) == os.path.realpath(other)
+    except ValueError:  # a NUL character is no path
+        return False
 
 
 def _in_modules(git_dir: Path) -> bool:

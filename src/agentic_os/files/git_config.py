@@ -23,6 +23,13 @@ class GitConfig:
 
     values: tuple[tuple[str, str, str, str], ...]
 
+    def first(self, section: str, key: str) -> str | None:
+        """Return the first value of a key in a section without subsection."""
+        for found, name, own, value in self.values:
+            if found == section and not name and own == key:
+                return value
+        return None
+
     def remote(self) -> str | None:
         """Return the first address of ``origin``, else of the only remote, as written."""
         urls: dict[str, str] = {}

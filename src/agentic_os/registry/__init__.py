@@ -5,7 +5,7 @@ answers which project a word or a path means. The parts are here for those who n
 ``parse_descriptor`` is pure, ``walk`` only lists, ``survey`` only looks at names.
 """
 
-from agentic_os.registry.codes import CODES, CodeRow, diagnostic
+from agentic_os.registry.codes import CODES, WALK_BOUNDS, CodeRow, diagnostic
 from agentic_os.registry.containment import Escape, contained
 from agentic_os.registry.descriptor import MAX_DESCRIPTOR_BYTES, parse_descriptor
 from agentic_os.registry.discovery import Candidate, Ground, Progress, Walk, walk
@@ -38,6 +38,7 @@ __all__ = [
     "MAX_DESCRIPTOR_BYTES",
     "MEMORY_INDEX",
     "TIER_OF_STACK",
+    "WALK_BOUNDS",
     "Candidate",
     "CodeRow",
     "DeclaredPath",

@@ -12,6 +12,9 @@ from types import MappingProxyType
 
 from agentic_os.results import Diagnostic, Severity
 
+WALK_BOUNDS = frozenset({"FOLDER_LIMIT", "ENTRY_LIMIT"})
+"""The codes of a walk that stopped before it had seen the whole root."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeRow:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from agentic_os.errors import AgenticOSError, AiosError, UsageError
+from agentic_os.errors import AgenticOSError, AiosError, RootMissingError, UsageError
 from agentic_os.server import aios_tools, fleet_tools
 from agentic_os.server.arguments import FleetOverview, QueryGraph, SearchFleet, parse
 from agentic_os.server.definitions import AIOS, FLEET, Definition
@@ -82,7 +82,7 @@ def call(
             "data": {},
             "omissions": [],
             "truncated": False,
-            "error": {"code": fault.code, "message": fault.message, "hint": fault.hint},
+            "error": {"code": fault.code, "message": _message(fault), "hint": fault.hint},
         }
         return ToolAnswer(text=net.text(_said(fault)), document=net.value(document), failed=True)
 
@@ -123,4 +123,11 @@ def _aios(seat: Seat, name: str, arguments: Mapping[str, object]) -> ToolAnswer:
 
 def _said(fault: AgenticOSError) -> str:
     hint = f" {fault.hint}" if fault.hint else ""
-    return f"{fault.code}: {fault.message}{hint}"
+    return f"{fault.code}: {_message(fault)}{hint}"
+
+
+def _message(fault: AgenticOSError) -> str:
+    """A fault's message; the person typed a root's path and may read it, a model may not."""
+    if isinstance(fault, RootMissingError):
+        return "a root of this server does not exist"
+    return fault.message

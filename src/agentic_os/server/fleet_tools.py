@@ -46,7 +46,8 @@ def search_fleet(seat: Seat, asked: SearchFleet) -> Document:
             Query(
                 text=asked.query,
                 projects=workspace.project_ids(
-                    chosen_projects(seat, workspace, asked.memory, asked.projects)
+                    chosen_projects(seat, workspace, asked.memory, asked.projects),
+                    paths=False,
                 ),
                 kinds=kinds,
                 mode=asked.mode,
@@ -105,7 +106,7 @@ def query_graph(seat: Seat, asked: QueryGraph) -> Document:
     if asked.operation == "path" and not asked.to.strip():
         raise UsageError("path needs `to`", code="ARGUMENT_INVALID")
     with seat.workspace(sources=True) as workspace:
-        projects = workspace.project_ids(asked.projects)
+        projects = workspace.project_ids(asked.projects, paths=False)
         opened = graph.code_graph(workspace)
         answer: Answer[Any]
         match asked.operation:
@@ -132,7 +133,7 @@ def query_graph(seat: Seat, asked: QueryGraph) -> Document:
 
 
 def _projects(workspace: Workspace, names: Sequence[str]) -> tuple[list[Document], Answer[Any]]:
-    scope = workspace.project_ids(names)
+    scope = workspace.project_ids(names, paths=False)
     rows = [
         {
             "id": project.id,
@@ -194,7 +195,7 @@ def _health(workspace: Workspace, names: Sequence[str]) -> tuple[list[Document],
             "path": check.path,
             "line": check.line,
         }
-        for check in examine(workspace, workspace.project_ids(names))
+        for check in examine(workspace, workspace.project_ids(names, paths=False))
         if check.status != "ok"
     ]
     return rows, Answer(data=None, warnings=workspace.warnings)

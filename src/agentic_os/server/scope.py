@@ -39,7 +39,7 @@ def chosen_projects(
     found: list[str] = []
     for name in names:
         try:
-            found.append(workspace.fleet.find(name, current=workspace.current).id)
+            found.append(workspace.fleet.find(name, current=workspace.current, paths=False).id)
         except UnknownProjectError:
             joined = _joined(seat, workspace, name) if memory == "project" else ()
             if not joined:

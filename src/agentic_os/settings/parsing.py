@@ -55,6 +55,10 @@ def parse_settings(text: str, *, file: Path, home: Path) -> Settings:
         ) from fault
     except RecursionError:
         raise SettingsError(f"{file.name} is nested too deeply", code="SETTINGS_SYNTAX") from None
+    except ValueError:  # more digits than Python turns into a number: no TOMLDecodeError
+        raise SettingsError(
+            f"{file.name} holds a number that is too long", code="SETTINGS_SYNTAX"
+        ) from None
     top = _Table(text=text, file=file.name, values=document)
     top.require_known(_TOP_KEYS)
     limits = top.table("limits", _LIMIT_KEYS)

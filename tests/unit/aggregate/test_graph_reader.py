@@ -231,6 +231,12 @@ def test_versions_and_commit_are_taken_where_they_are() -> None:
     assert (odd.schema_version, odd.graphify_version, odd.built_at_commit) == (0, "", "")
 
 
+@pytest.mark.parametrize("version", [-1, 10**6, 2**63, 10**40])
+def test_versions_that_no_store_can_keep_are_none(version: int) -> None:
+    graph = read(document(links=[], graph={"schema_version": version}))
+    assert graph.schema_version == 0
+
+
 @pytest.mark.parametrize(
     ("data", "code"),
     [

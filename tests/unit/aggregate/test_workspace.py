@@ -16,7 +16,7 @@ from agentic_os.aggregate.refresh import Refreshed, refresh
 from agentic_os.aggregate.space import space_for
 from agentic_os.aggregate.store import Store
 from agentic_os.aggregate.workspace import Person, open_workspace
-from agentic_os.errors import FilesError, StoreError
+from agentic_os.errors import FilesError, StoreError, UnknownProjectError
 from agentic_os.files.reading import FileRead, Folder
 from agentic_os.registry import Fleet, load_fleet
 
@@ -190,3 +190,30 @@ def test_a_file_that_keeps_changing_is_said(
 
     assert [item.code for item in answer.omissions] == ["FILE_CHANGED"]
     assert answer.incomplete
+
+
+def test_a_walk_that_stopped_early_leaves_the_fleet_incomplete(
+    small: FleetBuilder, person: Person
+) -> None:
+    for name in ("q", "r"):
+        small.project(name)
+    config = Path(person.environ["AGENTIC_OS_CONFIG_DIR"])
+    config.mkdir(parents=True, exist_ok=True)
+    (config / "projects.toml").write_text("[limits]\nfolders = 2\n")
+
+    with open_workspace(person, [str(small.root)], freshness="wait") as workspace:
+        whole = workspace.asked_in_vain(None)
+        one = workspace.asked_in_vain(workspace.project_ids(["p"]))
+        warned = [item.code for item in workspace.warnings]
+
+    assert [item.code for item in whole] == ["FOLDER_LIMIT"]
+    assert one == ()
+    assert "FOLDER_LIMIT" in warned
+
+
+def test_a_name_from_a_model_is_no_path(small: FleetBuilder, person: Person) -> None:
+    with open_workspace(person, [str(small.root)], freshness="wait") as workspace:
+        inside = str(small.root / "p")
+        assert workspace.project_ids([inside]) == workspace.project_ids(["p"])
+        with pytest.raises(UnknownProjectError):
+            workspace.project_ids([inside], paths=False)

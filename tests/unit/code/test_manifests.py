@@ -278,6 +278,7 @@ def test_small_configurations() -> None:
     [
         ("pyproject.toml", "[["),
         ("pyproject.toml", "a = " + "[" * 5_000),
+        ("pyproject.toml", "a = " + "1" * 6_000),
         ("setup.cfg", "no section\n"),
         ("setup.py", "def ("),
         ("package.json", "{"),
@@ -285,6 +286,7 @@ def test_small_configurations() -> None:
         ("package.json", '{"a":' + "[" * 100_000),
         ("tsconfig.json", "{"),
         ("Cargo.toml", "[["),
+        ("Cargo.toml", "a = " + "1" * 6_000),
         ("pom.xml", "<project>"),
         ("pom.xml", '<!DOCTYPE x [<!ENTITY a "b">]><project>&a;</project>'),
         ("pom.xml", "<a>" * 100 + "</a>" * 100),

@@ -383,17 +383,51 @@ def test_a_git_file_may_be_absolute_or_relative(
 ) -> None:
     other = tmp_path / "other"
     other.mkdir()
-    target = str(checkout / ".git") if absolute else "../checkout/.git"
+    apart = tmp_path / "repository"
+    (checkout / ".git").rename(apart)
+    target = str(apart) if absolute else "../repository"
     (other / ".git").write_bytes(f"gitdir: {target}{ending}".encode())
     found = read_checkout(other)
     assert found is not None
-    assert (found.git_dir, found.branch, found.commit) == (checkout / ".git", "main", COMMIT)
+    assert (found.git_dir, found.branch, found.commit) == (apart, "main", COMMIT)
+
+
+@pytest.mark.parametrize("target", ["../checkout/.git", "../checkout/.git/", "../checkout", "../x"])
+def test_a_git_file_cannot_claim_the_repository_of_another_checkout(
+    checkout: Path, tmp_path: Path, target: str
+) -> None:
+    thief = tmp_path / "thief"
+    thief.mkdir()
+    (thief / ".git").write_text(f"gitdir: {target}\n")
+
+    found = read_checkout(thief)
+
+    assert checkout.is_dir()
+    assert found is not None
+    assert (found.git_dir, found.common_dir) == (thief / ".git", thief / ".git")
+    assert (found.branch, found.commit, found.remote) == (None, None, None)
+
+
+@pytest.mark.parametrize("noted", ["", "/somewhere/else/.git", "a\0b"])
+def test_a_worktree_that_its_repository_does_not_know_is_none(tmp_path: Path, noted: str) -> None:
+    private = tmp_path / "private"
+    private.mkdir()
+    (private / "commondir").write_text("../gone\n")
+    (private / "HEAD").write_text("ref: refs/heads/main\n")
+    (private / "gitdir").write_text(noted)
+    (tmp_path / ".git").write_text("gitdir: private\n")
+
+    found = read_checkout(tmp_path)
+
+    assert found is not None
+    assert (found.kind, found.branch) == ("main", None)
 
 
 def test_a_worktree_whose_common_folder_is_gone_keeps_its_branch(tmp_path: Path) -> None:
     (tmp_path / "private").mkdir()
     (tmp_path / "private" / "commondir").write_text("../gone\n")
     (tmp_path / "private" / "HEAD").write_text("ref: refs/heads/main\n")
+    (tmp_path / "private" / "gitdir").write_text(f"{tmp_path / '.git'}\n")
     (tmp_path / ".git").write_text("gitdir: private\n")
     found = read_checkout(tmp_path)
     assert found is not None
@@ -407,6 +441,7 @@ def test_refs_of_one_worktree_are_its_own(tmp_path: Path) -> None:
     (tmp_path / "private" / "commondir").write_text("../common\n")
     (tmp_path / "private" / "HEAD").write_text("ref: refs/bisect/bad\n")
     (tmp_path / "private" / "refs" / "bisect" / "bad").write_text(COMMIT)
+    (tmp_path / "private" / "gitdir").write_text(f"{tmp_path / '.git'}\n")
     (tmp_path / ".git").write_text("gitdir: private\n")
     found = read_checkout(tmp_path)
     assert found is not None

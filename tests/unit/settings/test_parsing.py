@@ -196,6 +196,12 @@ def test_broken_toml_names_the_line(text: str) -> None:
     assert fault.message.startswith("projects.toml line ")
 
 
+def test_a_number_beyond_all_reason_is_refused() -> None:
+    fault = refusal("depth = " + "1" * 6_000)
+    assert fault.code == "SETTINGS_SYNTAX"
+    assert fault.message == "projects.toml holds a number that is too long"
+
+
 def test_toml_nested_beyond_all_reason_is_refused() -> None:
     fault = refusal("roots = " + "[" * 100_000)
     assert fault.code == "SETTINGS_SYNTAX"
