@@ -115,7 +115,7 @@ _UPPER_A = SecretFamily(
             r"(?<![A-Za-z0-9])A(?:KIA|SIA|BIA|CCA|3T[A-Z0-9])[A-Z0-9]{16}(?![A-Za-z0-9])",
         ),
         _rule("google-api-key", r"(?<![\w-])AIza[\w-]{35}(?![\w-])"),
-        _rule("azure-storage-key", r"AccountKey=([A-Za-z0-9+/]{86}==)", group=1),
+        _rule("azure-storage-key", r"AccountKey=([A-Za-z0-9+/]{40,}={0,2})", group=1),
         _rule("age-secret-key", r"(?<![A-Za-z0-9])AGE-SECRET-KEY-1[02-9AC-HJ-NP-Z]{58}"),
         _rule("provider-token", r"(?<![\w-])(?:ATATT3[\w-]{20,}={0,2}\w*|AKCp[A-Za-z0-9]{60,})"),
     ),

@@ -26,6 +26,7 @@ _UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z"
 _ENVIRONMENT_NAME = r"\$?[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\Z"
 _PATH = r"(?:~|\.{1,2})?/[^\s/]+(?:/[^\s/]+)+\Z|(?:~|\.{1,2})/|[A-Za-z]:\\|\w[\w./-]*\.\w{1,5}\Z"
 _DIGEST_PREFIX = r"(?i)(?:sha(?:1|224|256|384|512)|md5|blake2[bs]|blake3)[:=-]"
+_TIME = r"\d{4}-\d\d-\d\d(?:T[\d:.]+(?:Z|[+-][\d:]+)?)?\Z"
 _RUN = r"[A-Za-z0-9]+"
 _CHANGE = r"[A-Za-z](?=[0-9])|[0-9](?=[A-Za-z])"
 # Words with a number after them, versions, and camel case of whole words.
@@ -48,7 +49,7 @@ def is_placeholder(value: str) -> bool:
 def is_random(value: str) -> bool:
     """Whether a value given to a secret's name looks generated rather than written.
 
-    Words, versions, paths, addresses, UUIDs, tagged digests and placeholders do not.
+    Words, versions, times, paths, addresses, UUIDs, tagged digests and placeholders do not.
     A value needs eight characters, entropy, letters and digits, and either many changes
     between the two, or one long mixed run, or a symbol among them; or, without a digit,
     sixteen letters of which many are capitals.
@@ -71,12 +72,13 @@ def is_random(value: str) -> bool:
 
 
 def _is_reference(value: str) -> bool:
-    """Whether a value names something: an address, a UUID, a path, a tagged digest."""
+    """Whether a value names something: an address, a UUID, a path, a tagged digest, a time."""
     return (
         "://" in value
         or re.match(_UUID, value) is not None
         or re.match(_PATH, value) is not None
         or re.match(_DIGEST_PREFIX, value) is not None
+        or re.match(_TIME, value) is not None
     )
 
 

@@ -40,6 +40,8 @@ def test_random_values(value: str) -> None:
         "abcdxefghqijklmnop",  # small letters only
         "qpRZFAUqvcbBcOR",  # letters, one too few
         "getUserAccountTokens",  # camel case
+        "2024-01-02T10:11:12.345Z",
+        "2024-01-02T10:11:12+01:30",
         "94817263504",  # digits only
         "!!!!####$$$$%%%%1",  # symbols and digits only
         "abcdefg12!",  # an exclamation mark at the end is punctuation
