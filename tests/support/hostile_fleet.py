@@ -372,7 +372,7 @@ def _endpoint(name: str, value: str, *codes: str) -> Case:
 ENDPOINTS = (
     _endpoint("null", "  # unset"),
     _endpoint("blank", '""'),
-    _endpoint("command", "touch /tmp/never-run; ccc mcp"),
+    _endpoint("command", "touch never-run; ccc mcp"),
     _endpoint("address", "http://127.0.0.1:9/mcp"),
     _endpoint("mapping", "{url: x}", "FIELD_MALFORMED"),
 )
