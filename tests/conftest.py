@@ -1,6 +1,7 @@
 """Fixtures of every test: redirected places, an empty home, a fleet to write."""
 
 import os
+import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,10 @@ from fleet_builder import FleetBuilder
 
 if TYPE_CHECKING:
     from agentic_os.aggregate.workspace import Person
+
+# A shell's background job ignores SIGINT, and so would every process that a test starts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
