@@ -6,8 +6,9 @@ section 6). Read here, bounded and without following links: the ``.git`` file or
 ``insteadOf`` and worktree configuration are not applied; a reftable repository gives its
 kind and remote, not its branch.
 
-Whatever is broken becomes ``None``: ``read_checkout`` raises nothing. A ``.git`` file may
-point anywhere, so branch, commit and remote are claims of the project, not facts.
+Whatever is broken becomes ``None``: ``read_checkout`` raises nothing. A ``.git`` file is
+believed only where the repository that it names points back. Branch, commit and remote
+remain claims of the project, not facts.
 """
 
 import hashlib

@@ -85,3 +85,17 @@ def test_what_is_broken_does_not_hide_what_follows() -> None:
 
 def test_a_backslash_at_the_end_is_no_trap() -> None:
     assert parse_git_config('[remote "origin"]\nurl = a\\').remote() == "a"
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("[core]\nworktree = a\nworktree = b\n", "a"),
+        ("[core]\nother = a\n", None),
+        ("[other]\nworktree = a\n", None),
+        ('[core "x"]\nworktree = a\n', None),
+        ("", None),
+    ],
+)
+def test_the_first_value_of_a_plain_section(text: str, value: str | None) -> None:
+    assert parse_git_config(text).first("core", "worktree") == value
