@@ -51,7 +51,7 @@ GRAPH_CODES: Mapping[str, CodeRow] = _table(
     _row("GRAPH_EDGES_MISSING", "info", "The file has neither links nor edges."),
     _row("GRAPH_HYPEREDGE_INVALID", "info", "A hyperedge is not of its form; it was left out."),
     _row("GRAPH_MEMBER_UNKNOWN", "info", "A hyperedge names a node that is not there."),
-    _row("GRAPH_SECRET_REDACTED", "info", "A label or id held a secret; it was replaced."),
+    _row("GRAPH_SECRET_REDACTED", "info", "A label, id or word held a secret; it was replaced."),
     _row("GRAPH_MISSING", "info", "A project of tier 2 or above has no graph file yet: normal."),
     _row("GRAPH_NONE", "info", "A project that was asked for has a stack without a graph."),
     _row("GRAPH_NAME_AMBIGUOUS", "error", "A name means several nodes; they are listed."),

@@ -17,9 +17,13 @@ _MASK = "redacted"
 
 
 def redacted_graph(graph: Graph, redactor: Redactor) -> Graph:
-    """Return the graph without secrets in its labels and ids; ``counts`` says how many."""
+    """Return the graph without secrets in labels, ids and words; ``counts`` says how many."""
     texts = [text for node in graph.nodes for text in (node.key, node.label)]
     texts += [text for item in graph.hyperedges for text in (item.key, item.label)]
+    # The words of edges are few, and said again and again.
+    words = {text for edge in graph.edges for text in (edge.relation, edge.context)}
+    words |= {item.relation for item in graph.hyperedges}
+    texts += sorted(words)
     if not _suspicious(texts, redactor):
         return graph
     count = 0
@@ -33,14 +37,27 @@ def redacted_graph(graph: Graph, redactor: Redactor) -> Graph:
             key = f"{_MASK}:{position}"
         changed = in_key or in_label
         nodes.append(msgspec.structs.replace(node, key=key, label=label) if changed else node)
+    said = {word: _clean(word, redactor) for word in words}
+    edges = []
+    for edge in graph.edges:
+        relation, in_relation = said[edge.relation]
+        context, in_context = said[edge.context]
+        count += in_relation + in_context
+        changed = in_relation or in_context
+        edges.append(
+            msgspec.structs.replace(edge, relation=relation, context=context) if changed else edge
+        )
     hyperedges = []
     for item in graph.hyperedges:
         key, in_key = _clean(item.key, redactor)
         label, in_label = _clean(item.label, redactor)
-        count += in_key + in_label
-        hyperedges.append(msgspec.structs.replace(item, key=key, label=label))
+        relation, in_relation = said[item.relation]
+        count += in_key + in_label + in_relation
+        hyperedges.append(msgspec.structs.replace(item, key=key, label=label, relation=relation))
     counts = dict(sorted({**graph.counts, REDACTED_CODE: count}.items()))
-    return msgspec.structs.replace(graph, nodes=nodes, hyperedges=hyperedges, counts=counts)
+    return msgspec.structs.replace(
+        graph, nodes=nodes, edges=edges, hyperedges=hyperedges, counts=counts
+    )
 
 
 def redacted_facts(facts: SourceFacts, redactor: Redactor) -> SourceFacts:

@@ -337,7 +337,13 @@ def test_secrets_are_taken_out_before_anything_is_stored(tmp_path: Path) -> None
     assert isinstance(nodes, list)
     for number in range(2):
         nodes.append({"id": f"{token}_{number}", "label": f"uses {token}", "source_file": "app.py"})
-    document["hyperedges"] = [{"id": "h", "label": f"flow {token}", "nodes": ["app.py"]}]
+    document["hyperedges"] = [
+        {"id": "h", "label": f"flow {token}", "relation": token, "nodes": ["app.py"]}
+    ]
+    links = document["links"]
+    assert isinstance(links, list)
+    ends = {"source": f"{token}_0", "target": f"{token}_1"}
+    links.append({**ends, "relation": token, "context": f"with {token}"})
     fleet.graph("app", document)
     fleet.refresh("app")
     image = fleet.connection.serialize()
