@@ -15,8 +15,6 @@ from hypothesis import strategies as st
 from agentic_os.text.redaction import Redactor
 from agentic_os.text.secret_values import entropy_bits, is_placeholder
 
-pytest.importorskip("detect_secrets")
-
 DETECTORS = [
     ("aws", "AWSKeyDetector", 0),
     ("azure_storage_key", "AzureStorageKeyDetector", 0),
