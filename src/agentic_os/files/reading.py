@@ -17,84 +17,33 @@ with ``PLATFORM_UNSUPPORTED``; a checked path form for fleet reads may come late
 decision 17).
 """
 
-import errno
-import hashlib
 import os
-import stat
 import warnings
-from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, NamedTuple, Self
+from typing import Self
 
 from agentic_os.errors import FilesError
-from agentic_os.text.fencing import one_line
+from agentic_os.files.fingerprints import (
+    Entry,
+    EntryKind,
+    FileRead,
+    Fingerprint,
+)
+from agentic_os.files.handles import (
+    MAX_DEPTH_ENTRIES,
+    components,
+    open_folder,
+    read_steady,
+    stat_regular,
+)
+from agentic_os.files.refusals import refusal, shown
 
-EntryKind = Literal["file", "folder", "link", "other"]
+__all__ = ["MAX_DEPTH_ENTRIES", "Entry", "EntryKind", "FileRead", "Fingerprint", "Folder"]
 
-MAX_DEPTH_ENTRIES = 128
-"""Components of one relative path; deeper paths are refused as ``NAME_INVALID``."""
-
-_CHUNK_BYTES = 64 * 1024 * 1024  # one read(2) asks for no more than this
-_ATTEMPTS = 2
-_SHOWN_CHARS = 200
-
-# Absent on some platforms, where Folder.open refuses before they are used.
 _NOFOLLOW: int = getattr(os, "O_NOFOLLOW", 0)
 _DIRECTORY: int = getattr(os, "O_DIRECTORY", 0)
-_CLOEXEC: int = getattr(os, "O_CLOEXEC", 0)
-_NONBLOCK: int = getattr(os, "O_NONBLOCK", 0)
-_FILE_FLAGS = os.O_RDONLY | _NOFOLLOW | _NONBLOCK | _CLOEXEC
-_FOLDER_FLAGS = os.O_RDONLY | _DIRECTORY | _NOFOLLOW | _CLOEXEC
-_ROOT_FLAGS = os.O_RDONLY | _DIRECTORY | _CLOEXEC
-_REGULAR = stat.S_IFREG
-
-
-class Fingerprint(NamedTuple):
-    """What identifies a file's content without reading it (design section 4).
-
-    The device is implied by the folder. Times are nanoseconds since the epoch. A tuple,
-    like ``Entry``: a sweep makes one of each for every file of the fleet.
-    """
-
-    size: int
-    mtime_ns: int
-    ctime_ns: int
-    inode: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileRead:
-    """The whole bytes of a file and the fingerprint they had when read."""
-
-    data: bytes
-    fingerprint: Fingerprint
-    _sha256: str | None = field(default=None, repr=False, compare=False)
-
-    @property
-    def sha256(self) -> str:
-        """Lower-case hex SHA-256 of the bytes, computed at the first use."""
-        digest = self._sha256
-        if digest is None:
-            digest = hashlib.sha256(self.data).hexdigest()
-            object.__setattr__(self, "_sha256", digest)
-        return digest
-
-
-class Entry(NamedTuple):
-    """One name in a folder; links are never followed to tell their kind.
-
-    ``fingerprint`` is there only when it was asked for and the name still existed.
-    """
-
-    name: str
-    kind: EntryKind
-    fingerprint: Fingerprint | None = None
-
-
-class _ChangedWhileReadingError(Exception):
-    """The file did not hold still; never leaves this module."""
+_ROOT_FLAGS = os.O_RDONLY | _DIRECTORY | getattr(os, "O_CLOEXEC", 0)
 
 
 class Folder:
@@ -127,7 +76,7 @@ class Folder:
         try:
             return cls(os.open(path, _ROOT_FLAGS))
         except (OSError, ValueError) as fault:
-            raise _mapped(fault, path.name) from fault
+            raise refusal(fault, path.name) from fault
 
     @property
     def fd(self) -> int:
@@ -167,9 +116,9 @@ class Folder:
                 NAME_INVALID or FILE_UNREADABLE.
         """
         try:
-            return Folder(self._walk(_components(relative), relative))
+            return Folder(self._walk(components(relative), relative))
         except (OSError, ValueError) as fault:
-            raise _mapped(fault, relative) from fault
+            raise refusal(fault, relative) from fault
 
     def read(self, relative: str, *, limit_bytes: int) -> FileRead:
         """Read a whole regular file of at most ``limit_bytes`` bytes.
@@ -181,14 +130,14 @@ class Folder:
         """
         try:
             if _is_plain(relative):
-                return _read_steady(self._fd, relative, limit_bytes, relative)
+                return read_steady(self._fd, relative, limit_bytes, relative)
             folder, name = self._parent(relative)
             try:
-                return _read_steady(folder, name, limit_bytes, relative)
+                return read_steady(folder, name, limit_bytes, relative)
             finally:
                 os.close(folder)
         except (OSError, ValueError) as fault:
-            raise _mapped(fault, relative) from fault
+            raise refusal(fault, relative) from fault
 
     def stat(self, relative: str) -> Fingerprint:
         """Return the fingerprint of a regular file without opening it.
@@ -198,14 +147,14 @@ class Folder:
         """
         try:
             if _is_plain(relative):
-                return _stat_regular(self._fd, relative, relative)
+                return stat_regular(self._fd, relative, relative)
             folder, name = self._parent(relative)
             try:
-                return _stat_regular(folder, name, relative)
+                return stat_regular(folder, name, relative)
             finally:
                 os.close(folder)
         except (OSError, ValueError) as fault:
-            raise _mapped(fault, relative) from fault
+            raise refusal(fault, relative) from fault
 
     def entries(self, *, limit_entries: int, stat: bool = False) -> tuple[list[Entry], bool]:
         """List this folder: entries sorted by name, and whether there were more.
@@ -234,15 +183,15 @@ class Folder:
                     fingerprint = _entry_fingerprint(item) if stat else None
                     found.append(Entry(item.name, _kind(item), fingerprint))
         except OSError as fault:
-            raise _mapped(fault, ".") from fault
+            raise refusal(fault, ".") from fault
         found.sort(key=_by_name)
         return found, truncated
 
     def _parent(self, relative: str) -> tuple[int, str]:
         """Open the folder that holds ``relative``; the caller closes the handle."""
-        *above, name = _components(relative) or [""]
+        *above, name = components(relative) or [""]
         if not name or relative.endswith(("/", "/.")):
-            raise FilesError(f"{_shown(relative)} names a folder", code="NAME_INVALID")
+            raise FilesError(f"{shown(relative)} names a folder", code="NAME_INVALID")
         return self._walk(above, relative), name
 
     def _walk(self, parts: list[str], relative: str) -> int:
@@ -250,7 +199,7 @@ class Folder:
         fd = os.dup(self._fd)
         try:
             for part in parts:
-                below = _open_folder(fd, part, relative)
+                below = open_folder(fd, part, relative)
                 os.close(fd)
                 fd = below
         except BaseException:
@@ -266,115 +215,6 @@ def _by_name(entry: Entry) -> str:
 def _is_plain(relative: str) -> bool:
     """Whether the path is one ordinary name (the common case, kept cheap)."""
     return "/" not in relative and relative not in {"", ".", ".."}
-
-
-def _components(relative: str) -> list[str]:
-    """Split a relative path and refuse what could leave the folder."""
-    if relative.startswith("/"):
-        raise FilesError(f"{_shown(relative)} is an absolute path", code="OUTSIDE_ROOT")
-    parts = [part for part in relative.split("/") if part not in {"", "."}]
-    if ".." in parts:
-        raise FilesError(f"{_shown(relative)} leaves the folder", code="OUTSIDE_ROOT")
-    if len(parts) > MAX_DEPTH_ENTRIES:
-        raise FilesError(f"{_shown(relative)} is too deep", code="NAME_INVALID")
-    return parts
-
-
-def _open_folder(parent: int, name: str, relative: str) -> int:
-    """Open one component; tell a link from a file, which the system does not."""
-    try:
-        return os.open(name, _FOLDER_FLAGS, dir_fd=parent)
-    except OSError as fault:
-        if fault.errno in {errno.ENOTDIR, errno.ELOOP}:
-            found = os.stat(name, dir_fd=parent, follow_symlinks=False)
-            if stat.S_ISLNK(found.st_mode):
-                raise _link_refused(relative) from fault
-        raise
-
-
-def _stat_regular(folder: int, name: str, relative: str) -> Fingerprint:
-    found = os.stat(name, dir_fd=folder, follow_symlinks=False)
-    _require_regular(found.st_mode, relative)
-    return _fingerprint(found)
-
-
-def _read_steady(folder: int, name: str, limit_bytes: int, relative: str) -> FileRead:
-    """Read a file that holds still, trying again when it did not."""
-    for _ in range(_ATTEMPTS):
-        with suppress(_ChangedWhileReadingError):
-            return _read_once(folder, name, limit_bytes, relative)
-    raise FilesError(f"{_shown(relative)} changed while it was read", code="FILE_CHANGED")
-
-
-def _read_once(folder: int, name: str, limit_bytes: int, relative: str) -> FileRead:
-    named = os.stat(name, dir_fd=folder, follow_symlinks=False)
-    _require_regular(named.st_mode, relative)
-    fd = os.open(name, _FILE_FLAGS, dir_fd=folder)
-    try:
-        opened = os.fstat(fd)
-        _require_regular(opened.st_mode, relative)
-        if (opened.st_dev, opened.st_ino) != (named.st_dev, named.st_ino):
-            raise _ChangedWhileReadingError
-        size = opened.st_size
-        if size > limit_bytes:
-            raise FilesError(
-                f"{_shown(relative)} has {size} bytes, more than {limit_bytes}",
-                code="FILE_TOO_LARGE",
-            )
-        data = _read_handle(fd, size + 1)
-        after = os.fstat(fd)
-    finally:
-        os.close(fd)
-    # A rename over the file or a write into it moves ctime, so this covers both.
-    if len(data) != size or (after.st_size, after.st_mtime_ns, after.st_ctime_ns) != (
-        size,
-        opened.st_mtime_ns,
-        opened.st_ctime_ns,
-    ):
-        raise _ChangedWhileReadingError
-    return FileRead(data=data, fingerprint=_fingerprint(opened))
-
-
-def _read_handle(fd: int, wanted: int) -> bytes:
-    """Read at most ``wanted`` bytes; asking for one more than the size proves the end."""
-    data = os.read(fd, min(wanted, _CHUNK_BYTES))
-    if not data or len(data) == wanted - 1:
-        return data
-    chunks = [data]
-    got = len(data)
-    while got < wanted:
-        data = os.read(fd, min(wanted - got, _CHUNK_BYTES))
-        if not data:
-            break
-        chunks.append(data)
-        got += len(data)
-    return b"".join(chunks)
-
-
-def _require_regular(mode: int, relative: str) -> None:
-    kind = stat.S_IFMT(mode)
-    if kind == _REGULAR:
-        return
-    if kind == stat.S_IFLNK:
-        raise _link_refused(relative)
-    raise FilesError(f"{_shown(relative)} is not a regular file", code="NOT_REGULAR")
-
-
-def _link_refused(relative: str) -> FilesError:
-    return FilesError(
-        f"{_shown(relative)} is, or passes through, a link",
-        code="LINK_REFUSED",
-        hint="links inside a project are never followed; put the file itself there",
-    )
-
-
-def _fingerprint(found: os.stat_result) -> Fingerprint:
-    return Fingerprint(
-        size=found.st_size,
-        mtime_ns=found.st_mtime_ns,
-        ctime_ns=found.st_ctime_ns,
-        inode=found.st_ino,
-    )
 
 
 def _kind(item: os.DirEntry[str]) -> EntryKind:
@@ -398,29 +238,3 @@ def _entry_fingerprint(item: os.DirEntry[str]) -> Fingerprint | None:
     except OSError:
         return None
     return Fingerprint(found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
-
-
-def _shown(relative: str) -> str:
-    """Make a name from an untrusted folder fit for a message."""
-    cut = relative if len(relative) <= _SHOWN_CHARS else relative[:_SHOWN_CHARS] + "…"
-    return one_line(cut) or "."
-
-
-_CODES: dict[int, str] = {
-    errno.ENOENT: "FILE_MISSING",
-    errno.ELOOP: "LINK_REFUSED",
-    errno.ENOTDIR: "NOT_A_FOLDER",
-    errno.ENAMETOOLONG: "NAME_INVALID",
-    errno.EILSEQ: "NAME_INVALID",
-    errno.EINVAL: "NAME_INVALID",
-    errno.ENXIO: "NOT_REGULAR",
-}
-
-
-def _mapped(fault: OSError | ValueError, relative: str) -> FilesError:
-    """Turn the system's error into one of the room's, without its absolute path."""
-    if isinstance(fault, ValueError):  # a NUL, or a surrogate that no file name can hold
-        return FilesError(f"{_shown(relative)} cannot be a name", code="NAME_INVALID")
-    code = _CODES.get(fault.errno or 0, "FILE_UNREADABLE")
-    reason = os.strerror(fault.errno) if fault.errno else "unknown reason"
-    return FilesError(f"{_shown(relative)}: {reason}", code=code)

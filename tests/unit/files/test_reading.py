@@ -12,7 +12,7 @@ from typing import NoReturn, Self
 import pytest
 
 from agentic_os.errors import FilesError
-from agentic_os.files import reading
+from agentic_os.files import handles, reading
 from agentic_os.files.reading import MAX_DEPTH_ENTRIES, Entry, Fingerprint, Folder
 
 LIMIT = 1024
@@ -304,7 +304,7 @@ def test_short_reads_are_put_together(
 ) -> None:
     data = bytes(range(256)) * 4
     (tree / "long").write_bytes(data)
-    monkeypatch.setattr(reading, "_CHUNK_BYTES", 100)
+    monkeypatch.setattr(handles, "_CHUNK_BYTES", 100)
     assert folder.read("long", limit_bytes=LIMIT).data == data
 
 

@@ -1,0 +1,60 @@
+"""What is known of a file: its fingerprint, its bytes, its name in a folder."""
+
+import hashlib
+import os
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+EntryKind = Literal["file", "folder", "link", "other"]
+
+
+class Fingerprint(NamedTuple):
+    """What identifies a file's content without reading it (design section 4).
+
+    The device is implied by the folder. Times are nanoseconds since the epoch. A tuple,
+    like ``Entry``: a sweep makes one of each for every file of the fleet.
+    """
+
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    inode: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileRead:
+    """The whole bytes of a file and the fingerprint they had when read."""
+
+    data: bytes
+    fingerprint: Fingerprint
+    _sha256: str | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def sha256(self) -> str:
+        """Lower-case hex SHA-256 of the bytes, computed at the first use."""
+        digest = self._sha256
+        if digest is None:
+            digest = hashlib.sha256(self.data).hexdigest()
+            object.__setattr__(self, "_sha256", digest)
+        return digest
+
+
+class Entry(NamedTuple):
+    """One name in a folder; links are never followed to tell their kind.
+
+    ``fingerprint`` is there only when it was asked for and the name still existed.
+    """
+
+    name: str
+    kind: EntryKind
+    fingerprint: Fingerprint | None = None
+
+
+def fingerprint_of(found: os.stat_result) -> Fingerprint:
+    """Return the fingerprint in a stat result."""
+    return Fingerprint(
+        size=found.st_size,
+        mtime_ns=found.st_mtime_ns,
+        ctime_ns=found.st_ctime_ns,
+        inode=found.st_ino,
+    )
