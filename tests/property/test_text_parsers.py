@@ -11,7 +11,6 @@ from agentic_os.text.fencing import fence, one_line, terminal_safe, visible
 from agentic_os.text.front_matter import split_front_matter
 from agentic_os.text.jsonl import JsonlFault, iterate_jsonl
 from agentic_os.text.markdown import (
-    _masked,
     links,
     sections,
     tables,
@@ -19,6 +18,7 @@ from agentic_os.text.markdown import (
     wikilinks,
     without_comments,
 )
+from agentic_os.text.markdown_code import masked
 
 PIECES = [
     *"abc 019\n\t#-=|:`~[](){}<>!\\\"'*_.,&@%/éß\u3000\u200b\u202e\x1b\0🚀\ud83d",
@@ -96,9 +96,9 @@ def test_sections_partition_the_text(text: str) -> None:
 @unbroken
 @given(texts)
 def test_masking_moves_nothing(text: str) -> None:
-    masked = _masked(text)
-    assert len(masked) == len(text)
-    for shown, real in zip(masked, text, strict=True):
+    blanked = masked(text)
+    assert len(blanked) == len(text)
+    for shown, real in zip(blanked, text, strict=True):
         assert shown == real or (shown == " " and real != "\n")
 
 
