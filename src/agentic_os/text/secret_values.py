@@ -16,7 +16,7 @@ _SYMBOLS = frozenset("!@#$%^&*?~+")
 _PLACEHOLDER = (
     r"(?i)\A\$\w|\$[{(]|\{\{|%\w+%|[<>]|\*\*\*|\.\.\.|…|x{4}|example|sample|change[-_ ]?me"
     r"|placeholder|redacted|dummy|your[-_ ]|my[-_]?(?:secret|token|key|pass)|insert|replace"
-    r"|1234567890|abcdefgh|process\.env|os\.environ|getenv|secrets\.|vault:|op://|env:"
+    r"|1234567890|abcdefgh|process\.env|os\.environ|\bgetenv\b|secrets\.|vault:|op://|env:"
 )
 _WEAK_VALUE = (
     r"(?i)(?:password|passwd|pass|pwd|secret|token|user|username|key|none|null|true|false|xxx+)"
