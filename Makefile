@@ -8,7 +8,7 @@ PYTEST := $(BIN)/python -m pytest
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-services lint fmt types imports bench conformance mutation docs clean
+.PHONY: help demo test fuzz test-services lint fmt types imports bench conformance mutation docs clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -31,6 +31,9 @@ demo: $(VENV)/.installed ## Run the main job on the example fleet
 
 test: $(VENV)/.dev ## Run the test suite (pip only)
 	$(PYTEST) -n $(WORKERS) --dist worksteal --cov --cov-report=term --cov-fail-under=95
+
+fuzz: $(VENV)/.dev ## Run the property tests on newly drawn cases
+	$(PYTEST) -n $(WORKERS) --hypothesis-profile=explore tests/property
 
 test-services: $(VENV)/.dev ## Run the tests that need apt, npm, torch or a server (.ci/services)
 	$(PYTEST) -m services tests

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from fleet_builder import FleetBuilder
+from hypothesis import settings
 
 if TYPE_CHECKING:
     from agentic_os.aggregate.workspace import Person
@@ -14,6 +15,12 @@ if TYPE_CHECKING:
 # A shell's background job ignores SIGINT, and so would every process that a test starts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+# One commit, one verdict: the suite draws the same cases each time. `make fuzz` draws new ones.
+settings.register_profile("repeatable", derandomize=True)
+settings.register_profile("explore", print_blob=True)
+settings.load_profile("repeatable")
 
 
 @pytest.fixture(autouse=True)

@@ -40,6 +40,8 @@ RESULT_CODES = frozenset(
         "INDEX_ERROR",
         "INDEX_MISSING",
         "MODEL_ERROR",
+        "MODEL_MISSING",
+        "SEMANTIC_UNAVAILABLE",
     }
 )
 RUNS = settings(
