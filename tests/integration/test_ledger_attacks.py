@@ -42,6 +42,10 @@ class Victim:
     def put(self, lines: list[bytes]) -> None:
         self.path.write_bytes(b"".join(line + b"\n" for line in lines))
 
+    def forget_derived(self) -> None:
+        for path in [*self.folder.glob("projection.db*"), *self.folder.glob("snapshot-*")]:
+            path.unlink()
+
 
 @pytest.fixture(scope="module")
 def grown(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -196,10 +200,20 @@ def test_a_shorter_ledger_verifies_and_boot_knows_better(victim: Victim, kept: i
 def test_a_torn_receipt_is_cut_and_written_again(victim: Victim) -> None:
     """The last line was never acknowledged as whole: no attack, but no loss either."""
     victim.path.write_bytes(victim.path.read_bytes()[:-100])
+    victim.forget_derived()
     assert [one.code for one in verify_ledger(victim.folder).findings] == ["LEDGER_TAIL_TORN"]
     with booted(victim.folder) as identity:
         assert identity.report.mode == "ready"
         assert identity.report.torn_aside
+
+
+def test_a_torn_line_that_was_acknowledged_is_a_loss(victim: Victim) -> None:
+    """What was derived from it says that it was whole once."""
+    victim.path.write_bytes(victim.path.read_bytes()[:-100])
+    with booted(victim.folder) as identity:
+        assert identity.report.reason is not None
+        assert identity.report.reason.code == "LEDGER_TRUNCATED"
+        assert (victim.folder / identity.report.torn_aside).stat().st_size > 0
 
 
 def test_an_old_receipt_at_the_end_is_no_new_one(victim: Victim) -> None:

@@ -188,6 +188,11 @@ def cut_tail(world: World) -> None:
     world.write(world.lines()[:-2])
 
 
+def cut_tail_and_forget(world: World) -> None:
+    cut_tail(world)
+    world.forget_derived()
+
+
 def cut_below_the_receipts(world: World) -> None:
     world.write(world.lines()[:8])
 
@@ -322,10 +327,11 @@ def roll_back_everything(world: World) -> None:
 ON_A_LEDGER: dict[str, Callable[[World], None]] = {
     "nothing": nothing,
     "cut off lines that are younger than the last bookmark": cut_tail,
+    "the same, and delete projection and snapshots": cut_tail_and_forget,
     "cut the ledger below its last bookmark": cut_below_the_receipts,
     "roll back the whole folder, projection and client memory": cut_and_roll_back_all,
     "roll back all of it and write on, past the old length": cut_and_regrow,
-    "the same, and delete the client's memory": forget_and_regrow,
+    "roll back, write on, and delete the client's memory": forget_and_regrow,
     "edit a payload": edit_payload,
     "edit a signature": edit_signature,
     "swap two lines": swap_lines,

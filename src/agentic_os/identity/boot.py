@@ -7,6 +7,7 @@
                        (but those below a cosigned head)                -> safe mode
     own                the ledger names our keys, our envelope, and reaches the newest point
                        that a witness acknowledged                      -> safe mode
+    high water         nothing derived knows a later line, or another   -> safe mode
     restore + replay   projection at the head                           -> safe mode
     witnesses          a witness that is ahead, or holds another history -> safe mode, latched
                        unreachable                                      -> reported, not passed over
@@ -42,6 +43,7 @@ from agentic_os.files.publishing import ExclusiveLock
 from agentic_os.files.reading import Folder
 from agentic_os.identity import safe_mode
 from agentic_os.identity.answers import BootData, StandingView
+from agentic_os.identity.high_water import require_high_water
 from agentic_os.identity.keyring import KeyRing, keep_envelope, read_envelope_file, require_current
 from agentic_os.identity.organs import Organs
 from agentic_os.identity.pinned_keys import PinnedKeys
@@ -149,6 +151,9 @@ class _Boot:
         envelope = _or_safe_mode(lambda: self._own_envelope(keys, journal.chain))
         self._known = replace(self._known, identity_id=identity_id(envelope))
         _require_tail(tail, journal.chain, milestones)
+        _or_safe_mode(
+            lambda: require_high_water(projection, self._folder, journal.chain, milestones)
+        )
         restored = _or_safe_mode(lambda: restore(projection, self._folder, journal, milestones))
         self._known = replace(
             self._known, restored_from=restored.source, replayed=restored.replayed

@@ -71,9 +71,10 @@ class Restored:
 
 
 def candidate_lines(projection: Projection, folder: Path) -> frozenset[int]:
-    """The lines at which something could be restored: what verification is to watch for."""
-    seals = [_live_seal(projection), *(peek_seal(path) for path in list_snapshots(folder))]
-    return frozenset(seal.cursor.seq for seal in seals if seal is not None)
+    """What verification is to watch for: lines that could be restored, the mark, the first."""
+    seals = [live_seal(projection), *(peek_seal(path) for path in list_snapshots(folder))]
+    sealed = {seal.cursor.seq for seal in seals if seal is not None}
+    return frozenset({1, projection.cursor.seq, *sealed})
 
 
 def restore(
@@ -104,7 +105,7 @@ def restore(
 def _start(
     projection: Projection, folder: Path, chain: Chain, milestones: Milestones
 ) -> RestoredFrom:
-    live = _live_seal(projection)
+    live = live_seal(projection)
     if live is not None and _holds(live, chain, milestones) and live.cursor == projection.cursor:
         digest, rows = projection.digest()
         if (digest, rows) == (live.digest, live.rows):
@@ -119,18 +120,20 @@ def _start(
     return "ledger"
 
 
-def _live_seal(projection: Projection) -> Seal | None:
+def live_seal(projection: Projection) -> Seal | None:
+    """The seal that the tables bear, read and not yet believed."""
     kept = projection.seal
     return None if kept is None else read_seal(kept.encode())
 
 
-def _holds(seal: Seal, chain: Chain, milestones: Milestones) -> bool:
+def seal_is_ours(seal: Seal, chain: Chain) -> bool:
+    """Whether this ledger's identity signed a seal, for this very origin."""
     keys = [one.key for one in chain.tenures if one.role == "identity"]
-    return (
-        seal.origin == chain.origin
-        and milestones.hash_at(seal.cursor.seq) == seal.cursor.hash
-        and seal.is_by(*keys)
-    )
+    return seal.origin == chain.origin and seal.is_by(*keys)
+
+
+def _holds(seal: Seal, chain: Chain, milestones: Milestones) -> bool:
+    return milestones.hash_at(seal.cursor.seq) == seal.cursor.hash and seal_is_ours(seal, chain)
 
 
 def _events(lines: LineReader, cursor: Cursor, chain: Chain) -> Iterator[Event]:

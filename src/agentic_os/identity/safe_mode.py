@@ -34,6 +34,7 @@ HINTS: Final[dict[str, str]] = {
     "LEDGER_KEY_WRONG": "A line was signed with another key. Restore a copy.",
     "LEDGER_EMPTY": "The ledger was emptied. Restore a copy.",
     "LEDGER_TRUNCATED": "The end of the ledger is missing. Restore a newer copy.",
+    "LEDGER_REPLACED": "Lines were replaced by others. Restore the copy that has the first ones.",
     "LEDGER_HEAD_MISMATCH": "The ledger is not the one that was cosigned. Restore a copy.",
     "LEDGER_WITNESS_KEY_UNKNOWN": "Put the witness's key back into witness-keys.",
     "WITNESS_AHEAD": "The ledger was rolled back. Restore the newest copy.",

@@ -13,7 +13,9 @@ from agentic_os.crypto.note_keys import NoteKey
 from agentic_os.errors import AgenticOSError, IdentityError
 from agentic_os.identity import safe_mode
 from agentic_os.identity.boot import BootOptions, boot
+from agentic_os.identity.high_water import forget_derived
 from agentic_os.identity.pinned_keys import PinnedKeys
+from agentic_os.identity.tables import open_tables
 from agentic_os.ledger import (
     BackupData,
     FileStorage,
@@ -109,20 +111,31 @@ def repair_tail(folder: Path) -> RepairData:
 
 
 def repair_from_copy(
-    folder: Path, copy: Path, *, checkpoint: bytes, witnesses: Iterable[NoteKey]
+    folder: Path,
+    copy: Path,
+    *,
+    checkpoint: bytes,
+    witnesses: Iterable[NoteKey],
+    projection_url: str = "",
 ) -> RepairData:
-    """Restore the cosigned first lines of a copy.
+    """Restore the cosigned first lines of a copy, and forget what was derived from the others.
 
     Raises:
-        LedgerError, VerificationError: as ``restore_prefix``.
+        LedgerError, VerificationError: as ``restore_prefix``; ``PROJECTION_UNUSABLE``.
     """
-    return restore_prefix(
+    done = restore_prefix(
         folder,
         copy,
         checkpoint=checkpoint,
         witnesses=witnesses,
         witness_keys=PinnedKeys(folder),
     )
+    projection = open_tables(folder, projection_url)
+    try:
+        forget_derived(projection, folder)
+    finally:
+        projection.close()
+    return done
 
 
 def repair_conflict(folder: Path, options: BootOptions) -> RepairData:

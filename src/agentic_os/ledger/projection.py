@@ -72,6 +72,14 @@ class Projection:
         return Cursor(int(seq), name) if seq and name else EMPTY_CURSOR
 
     @property
+    def first_hash(self) -> str | None:
+        """The hash of line 1 as the tables know it: whose ledger they speak of."""
+        if "mirror" not in self._db.tables():
+            return None
+        rows = self._db.execute("SELECT hash FROM mirror WHERE seq = 1")
+        return str(rows[0][0]) if rows else None
+
+    @property
     def seal(self) -> str | None:
         """The identity's statement about these tables, if one was left."""
         return self._meta("seal")

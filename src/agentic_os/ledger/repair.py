@@ -6,8 +6,10 @@
     restore   the first <size> lines of a copy, when a pinned witness cosigned exactly that
               tree; the damaged file is set aside, never deleted
 
-A repair never rewrites a line and never shortens a ledger that verifies. Whether the witness
-knows a longer ledger than the restored one is asked at the next boot.
+A repair never rewrites a line. A ledger that verifies and holds what was cosigned is left as it
+is: a shorter copy would be a rollback. One that verifies and does not hold it was cut or forked,
+and is set aside like a damaged one. Whether a witness knows a longer ledger than the restored
+one is asked at the next boot.
 """
 
 import os
@@ -18,6 +20,8 @@ from typing import Final
 
 from agentic_os.crypto import PublicKeyEnvelope
 from agentic_os.crypto.checkpoint import Checkpoint, parse_signed_checkpoint
+from agentic_os.crypto.merkle import leaf_hash
+from agentic_os.crypto.merkle_tree import MerkleFrontier
 from agentic_os.crypto.note import open_note
 from agentic_os.crypto.note_keys import NoteKey
 from agentic_os.errors import CryptoError, LedgerError, VerificationError
@@ -67,8 +71,8 @@ def restore_prefix(
         witness_keys: pinned receipt keys, as verification needs them.
 
     Raises:
-        LedgerError: ``LEDGER_INTACT`` when the ledger in place verifies; ``LEDGER_LOCKED``,
-            ``LEDGER_MISSING`` (the copy), ``LEDGER_UNREADABLE``.
+        LedgerError: ``LEDGER_INTACT`` when the ledger in place verifies and holds the cosigned
+            lines; ``LEDGER_LOCKED``, ``LEDGER_MISSING`` (the copy), ``LEDGER_UNREADABLE``.
         VerificationError: ``CHECKPOINT_NOT_COSIGNED``; ``LEDGER_HEAD_MISMATCH`` when the copy
             gives another root or origin; the first finding in the copy.
     """
@@ -76,7 +80,7 @@ def restore_prefix(
     lock = lock_folder(folder)
     path, partial = folder / LEDGER_NAME, folder / f"{LEDGER_NAME}{_RESTORING}"
     try:
-        _require_damage(path, witness_keys)
+        _require_damage(path, head, witness_keys)
         partial.unlink(missing_ok=True)
         source = FileStorage.open(copy)
         try:
@@ -111,17 +115,26 @@ def _cosigned(note: bytes, witnesses: Iterable[NoteKey]) -> Checkpoint:
     return signed.checkpoint
 
 
-def _require_damage(path: Path, witness_keys: Mapping[str, PublicKeyEnvelope] | None) -> None:
+def _require_damage(
+    path: Path, head: Checkpoint, witness_keys: Mapping[str, PublicKeyEnvelope] | None
+) -> None:
     if not path.exists():
         return
+    tree = MerkleFrontier()
+
+    def plant(seq: int, line: bytes, _hash: bytes) -> None:
+        if seq <= head.size:
+            tree.append(leaf_hash(line))
+
     storage = FileStorage.open(path)
     try:
-        found, _ = verify_storage(storage, witness_keys=witness_keys)
+        found, chain = verify_storage(storage, witness_keys=witness_keys, watch=plant)
     finally:
         storage.close()
-    if found.verified:
+    held = (chain.origin, tree.size, tree.root())
+    if found.verified and held == (head.origin, head.size, head.root):
         raise LedgerError(
-            f"the ledger verifies: {found.lines} lines",
+            f"the ledger verifies and holds what was cosigned: {found.lines} lines",
             code="LEDGER_INTACT",
             hint="There is nothing to repair; a shorter copy would be a rollback.",
         )

@@ -2,6 +2,7 @@
 
 import inspect
 import re
+import shutil
 import sqlite3
 import sys
 from collections.abc import Callable
@@ -75,6 +76,68 @@ def test_a_projection_that_somebody_changed_is_not_believed(grown: Path) -> None
     with booted(grown) as identity:
         assert identity.report.restored_from == "snapshot"
         assert identity.projection.digest() == honest
+
+
+def _lines(folder: Path) -> list[bytes]:
+    return (folder / LEDGER_NAME).read_bytes().splitlines(keepends=True)
+
+
+def _reason(folder: Path, options: BootOptions | None = None) -> str:
+    with boot(folder, options) as identity:
+        return "" if identity.report.reason is None else identity.report.reason.code
+
+
+def test_lines_that_were_cut_off_are_known_to_what_was_derived(grown: Path) -> None:
+    (grown / LEDGER_NAME).write_bytes(b"".join(_lines(grown)[:-1]))
+    assert _reason(grown) == "LEDGER_TRUNCATED"
+    (grown / "projection.db").unlink()
+    assert _reason(grown) == "LEDGER_TRUNCATED"  # a snapshot knows it, too
+    for path in grown.glob("snapshot-*"):
+        path.unlink()
+    assert _reason(grown) == ""  # and nothing else on this machine does
+
+
+def test_tables_without_a_seal_know_it_too(grown: Path) -> None:
+    identity = booted(grown)
+    identity.append("agent", notes(4))
+    identity._lock.release()  # the process dies here: no seal, no snapshot
+    identity._projection.close()
+    (grown / LEDGER_NAME).write_bytes(b"".join(_lines(grown)[:-1]))
+    assert _reason(grown) == "LEDGER_TRUNCATED"
+
+
+def test_lines_that_were_replaced_are_known_to_what_was_derived(
+    grown: Path, tmp_path: Path
+) -> None:
+    shorter = tmp_path / "shorter" / "me"
+    shutil.copytree(grown, shorter)
+    for path in [*shorter.glob("snapshot-*"), *shorter.glob("projection.db*")]:
+        path.unlink()
+    (shorter / LEDGER_NAME).write_bytes(b"".join(_lines(grown)[:-2]))
+    with booted(shorter) as identity:
+        identity.append("agent", notes(7, 8, 9))
+    (grown / LEDGER_NAME).write_bytes((shorter / LEDGER_NAME).read_bytes())
+    assert _reason(grown) == "LEDGER_REPLACED"
+    (grown / "projection.db").unlink()
+    assert _reason(grown) == "LEDGER_REPLACED"
+
+
+def test_a_database_elsewhere_remembers_what_the_folder_forgot(grown: Path, tmp_path: Path) -> None:
+    elsewhere = BootOptions(projection_url=f"sqlite:///{tmp_path}/elsewhere.db")
+    assert _reason(grown, elsewhere) == ""
+    (grown / LEDGER_NAME).write_bytes(b"".join(_lines(grown)[:-1]))
+    for path in [*grown.glob("snapshot-*"), *grown.glob("projection.db*")]:
+        path.unlink()
+    assert _reason(grown, elsewhere) == "LEDGER_TRUNCATED"
+
+
+def test_tables_of_another_ledger_say_nothing_about_this_one(grown: Path, tmp_path: Path) -> None:
+    other = born(tmp_path / "other")
+    for name in ("projection.db", *(path.name for path in grown.glob("snapshot-*"))):
+        shutil.copy(grown / name, other / name)
+    with booted(other) as identity:
+        assert identity.report.reason is None
+        assert identity.report.restored_from == "ledger"
 
 
 def test_a_forged_snapshot_is_not_believed(grown: Path) -> None:

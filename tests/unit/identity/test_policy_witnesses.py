@@ -75,6 +75,9 @@ def test_a_rollback_latches_and_a_newer_copy_releases(tmp_path: Path, service: S
     newest = (folder / "ledger.jsonl").read_bytes()
     for name in ("ledger.jsonl", "witness-tail.json", "verified-head.json"):
         shutil.copy(tmp_path / "old" / name, folder / name)
+    (folder / "projection.db").unlink()  # or these would know that there was more
+    for path in folder.glob("snapshot-*"):
+        path.unlink()
     with _boot(folder, service) as identity:
         assert identity.report.reason is not None
         assert identity.report.reason.code == "WITNESS_AHEAD"

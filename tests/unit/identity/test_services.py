@@ -96,6 +96,7 @@ def test_a_cosigned_copy_repairs(folder: Path, tmp_path: Path, witnesses: Memory
     with booted(folder, witnesses) as identity:
         assert identity.report.mode == "ready"
         assert identity.report.receipts_settled == 1  # the receipt line lay beyond the head
+        assert identity.report.restored_from == "ledger"  # nothing derived from lost lines is left
 
 
 def test_a_torn_tail_repairs(folder: Path) -> None:

@@ -166,7 +166,10 @@ def test_a_rolled_back_ledger_is_noticed_by_the_witness_and_latched(folder: Path
         identity.append("agent", notes(1, 2))
     newest = (folder / LEDGER_NAME).read_bytes()
     (folder / LEDGER_NAME).write_bytes(early)
-    (folder / "witness-tail.json").unlink()
+    for path in [folder / "witness-tail.json", *folder.glob("projection.db*")]:
+        path.unlink()
+    for path in folder.glob("snapshot-*"):
+        path.unlink()
     with booted(folder, witnesses) as identity:
         assert identity.report.reason is not None
         assert identity.report.reason.code == "WITNESS_AHEAD"

@@ -84,6 +84,26 @@ def test_a_ledger_that_verifies_is_not_shortened(folder: Path, tmp_path: Path) -
     assert (folder / LEDGER_NAME).read_bytes() == builder.data
 
 
+@pytest.mark.parametrize("longer", [0, 9])
+def test_a_ledger_that_verifies_without_what_was_cosigned_is_set_aside(
+    folder: Path, tmp_path: Path, longer: int
+) -> None:
+    builder = Builder().genesis()
+    present = Builder(lines=list(builder.lines), prev_hash=builder.prev_hash)
+    for number in range(longer):
+        present.experience(100 + number)  # a fork, longer than what was cosigned
+    for number in range(4):
+        builder.experience(number)
+    (tmp_path / "copy").write_bytes(builder.data)
+    (folder / LEDGER_NAME).write_bytes(present.data)
+    data = restore_prefix(
+        folder, tmp_path / "copy", checkpoint=_note(builder), witnesses=[WITNESS.key]
+    )
+    assert data.lines == 5
+    assert (folder / LEDGER_NAME).read_bytes() == builder.data
+    assert (folder / data.set_aside).read_bytes() == present.data
+
+
 def test_only_a_pinned_witness_counts(folder: Path, tmp_path: Path, build: Builder) -> None:
     (tmp_path / "copy").write_bytes(build.data)
     for note, pinned in (
