@@ -20,7 +20,8 @@ from agentic_os.doctor import CHECKS
 from agentic_os.ledger import ENTRY_TYPES
 from agentic_os.registry import CODES as REGISTRY_CODES
 from agentic_os.results import DOCUMENTS, Envelope
-from agentic_os.tiers.graph_answers import GRAPH_DOCUMENTS
+from agentic_os.tiers.engine_codes import ENGINE_CODES
+from agentic_os.tiers.graph_union_answers import GRAPH_DOCUMENTS
 
 REFERENCE = Path(__file__).parent / "reference"
 WIDTH = "100"
@@ -76,6 +77,7 @@ def codes_page() -> str:
         ("Memory, vault and inventory", AGGREGATE_CODES),
         ("Code graphs", GRAPH_CODES),
         ("Why two projects were not linked", NEAR_MISS_CODES),
+        ("Projects' own engines", ENGINE_CODES),
     ):
         parts += [
             f"## {title}",

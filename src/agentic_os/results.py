@@ -4,7 +4,8 @@ One service function answers one question; the command line, the MCP server and 
 page render the same value (design section 3). Everything here is frozen and holds only
 JSON-ready fields: ``msgspec`` encodes it and the published JSON Schemas are generated
 from it. Paths below a project are relative and POSIX. Absolute paths appear only in
-``ProjectView``, ``RootView``, ``Checkout`` and ``Place``, which the command line alone prints.
+``ProjectView``, ``RootView``, ``Checkout``, ``GrantData`` and ``Place``, which the command line
+alone prints.
 """
 
 from dataclasses import dataclass
@@ -133,6 +134,20 @@ class ScanData:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GrantView:
+    """Leave to ask one project's own engine, and whether it still holds.
+
+    ``void``: the project names another endpoint now, ``named``; ``unknown``: no project of the
+    fleet has this id.
+    """
+
+    project: str
+    endpoint: str
+    state: Literal["valid", "void", "unknown"]
+    named: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RootsData:
     """Answer of ``roots list``: what is configured and where it is written."""
 
@@ -140,6 +155,28 @@ class RootsData:
     roots: tuple[str, ...]
     exclude: tuple[str, ...] = ()
     changed: bool = False
+    grants: tuple[GrantView, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GrantData:
+    """Answer of ``roots grant``: what would be run or reached, and what was written.
+
+    ``endpoint`` is the exact string of the project's descriptor, ``None`` where it names none.
+    A command has ``words``, the ``program`` that they mean here, and the ``folder`` it runs in;
+    an address has ``url``.
+    """
+
+    project: str
+    name: str
+    endpoint: str | None
+    form: Literal["command", "address", "none"]
+    granted: bool
+    changed: bool
+    words: tuple[str, ...] = ()
+    program: str | None = None
+    folder: str | None = None
+    url: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -528,6 +565,7 @@ DOCUMENTS: dict[str, type] = {
     "roots-list": RootsData,
     "roots-add": RootsData,
     "roots-remove": RootsData,
+    "roots-grant": GrantData,
     "aggregate": AggregateData,
     "memory": MemoryData,
     "memory-differences": DifferencesData,
