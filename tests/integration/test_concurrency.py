@@ -35,7 +35,7 @@ from pathlib import Path
 from agentic_os.aggregate.refresh import refresh
 from agentic_os.aggregate.space import space_for
 from agentic_os.aggregate.store import writing
-from agentic_os.aggregate.workspace import Person, find_fleet
+from agentic_os.aggregate.fleetwide import Person, find_fleet
 from agentic_os.text.redaction import Redactor
 
 root, stop = Path(sys.argv[1]), Path(sys.argv[2])

@@ -16,7 +16,7 @@ from agentic_os.aggregate.union import (
     missing_facts,
     vault_union,
 )
-from agentic_os.aggregate.workspace import Fleetwide, Workspace
+from agentic_os.aggregate.workspace import Workspace
 from agentic_os.results import (
     AggregateData,
     Answer,
@@ -24,16 +24,10 @@ from agentic_os.results import (
     Diagnostic,
     DifferencesData,
     MemoryData,
-    ScanData,
     VaultData,
 )
 
 T = TypeVar("T")
-
-
-def scan_fleet(found: Fleetwide) -> Answer[ScanData]:
-    """The projects below the roots, each with its descriptor's diagnostics."""
-    return Answer(data=found.fleet.view, warnings=found.fleet.diagnostics)
 
 
 def aggregate_fleet(workspace: Workspace) -> Answer[AggregateData]:

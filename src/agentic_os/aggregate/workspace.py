@@ -6,14 +6,14 @@ edit made a moment ago without a step of its own. If another process is writing,
 used as it is and the answer says ``stale`` (design section 4).
 """
 
-import os
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from agentic_os.aggregate.fleetwide import Person
 from agentic_os.aggregate.refresh import Progress, Refreshed, refresh, silent
 from agentic_os.aggregate.space import Space, space_for
 from agentic_os.aggregate.store import (
@@ -36,37 +36,14 @@ from agentic_os.registry import (
     decode_known,
     load_fleet,
 )
-from agentic_os.registry import Progress as WalkProgress
 from agentic_os.results import Diagnostic, Omission
 from agentic_os.settings import Root, Settings, effective_roots, load_settings
 from agentic_os.text.redaction import Redactor
 
+__all__ = ["Freshness", "Person", "Unread", "Workspace", "open_workspace"]
+
 Freshness = Literal["wait", "if-free"]
 """``wait``: hold out for the writer lock. ``if-free``: refresh only if nobody writes now."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Person:
-    """The surroundings a command runs in; handed in, so that nothing below reads globals."""
-
-    environ: Mapping[str, str]
-    home: Path
-    current: Path
-
-    @classmethod
-    def here(cls) -> "Person":
-        """The surroundings of this process."""
-        return cls(environ=os.environ, home=Path.home(), current=Path.cwd())
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fleetwide:
-    """The fleet and the settings it was found by, without a store."""
-
-    places: Places
-    settings: Settings
-    roots: tuple[Root, ...]
-    fleet: Fleet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,25 +145,6 @@ SELECT project.id, problem.path, problem.code, problem.message FROM problem
 JOIN project ON project.pk = problem.project WHERE problem.unread
 ORDER BY project.id, problem.path
 """
-
-
-def find_fleet(
-    person: Person,
-    command_line_roots: Sequence[str],
-    *,
-    progress: WalkProgress | None = None,
-) -> Fleetwide:
-    """Walk the roots and read the descriptors; nothing is stored.
-
-    Raises:
-        SettingsError: projects.toml is wrong.
-        RootMissingError: a root does not exist.
-    """
-    places = places_from(person.environ)
-    settings = load_settings(places, home=person.home)
-    roots = effective_roots(settings, command_line_roots, current=person.current, home=person.home)
-    fleet = load_fleet(roots, settings, aios=places.aios, home=person.home, progress=progress)
-    return Fleetwide(places=places, settings=settings, roots=roots, fleet=fleet)
 
 
 @contextmanager

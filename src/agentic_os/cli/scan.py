@@ -13,8 +13,7 @@ def scan(root: Roots = None, json: Json = False, jsonl: JsonLines = False) -> No
 
     Example: agentic-os scan --root ~/code --json
     """
-    from agentic_os.aggregate.answers import scan_fleet
-    from agentic_os.aggregate.workspace import Person, find_fleet
+    from agentic_os.aggregate.fleetwide import Person, find_fleet, scan_fleet
     from agentic_os.cli.output import (
         finish_document,
         say,

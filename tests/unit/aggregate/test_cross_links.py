@@ -6,7 +6,7 @@ import pytest
 from fleet_builder import FleetBuilder
 
 from agentic_os.aggregate.cross_links import MAX_LINKS_ENTRIES, Names, cross_links, names_of
-from agentic_os.aggregate.workspace import Person, find_fleet
+from agentic_os.aggregate.fleetwide import Person, find_fleet
 from agentic_os.registry import Fleet, Project
 
 

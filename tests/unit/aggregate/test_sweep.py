@@ -8,8 +8,8 @@ from fleet_builder import FleetBuilder, ProjectBuilder
 
 from agentic_os.aggregate import sweep as sweeping
 from agentic_os.aggregate.documents import Role
+from agentic_os.aggregate.fleetwide import Person, find_fleet
 from agentic_os.aggregate.sweep import LIMIT_BYTES, VAULT_DEPTH_FOLDERS, Candidate, sweep
-from agentic_os.aggregate.workspace import Person, find_fleet
 from agentic_os.errors import FilesError
 from agentic_os.files import reading
 from agentic_os.files.reading import Folder
