@@ -3,9 +3,9 @@
 Rules:
 
 - A secret becomes ``[redacted:RULE]``; the text keeps its number of lines.
-- Private-key blocks, provider tokens, passwords in URLs, Authorization headers and
-  random-looking values given to a secret's name are secrets. Git and SHA hashes, UUIDs,
-  placeholders, paths and plain words are not.
+- Private-key blocks, provider tokens, passwords in URLs, Authorization headers,
+  random-looking values given to a secret's name and what follows a secret's flag are
+  secrets. Git and SHA hashes, UUIDs, placeholders, paths and plain words are not.
 - What the person allowed stays: the allow-list holds secrets, or their SHA-256 in hex.
 - A clean text is looked at by a few literal-first searches only.
 """
@@ -19,6 +19,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
+from agentic_os.text.secret_assignments import (
+    COLON_VALUE,
+    EQUALS_VALUE,
+    FLAG_SENTINEL,
+    assigned,
+    flagged,
+)
 from agentic_os.text.secret_rules import FAMILIES, SecretRule
 from agentic_os.text.secret_values import is_placeholder, is_random
 
@@ -35,27 +42,6 @@ _KEY_LINE = r"[ \t>]*(?:[A-Za-z0-9+/=]+|[\w-]+: [^\n]*)?[ \t]*(?:\n|\Z)"
 _URL_PASSWORD = re.compile(r"://[^\s/:@\"'<>`]{0,128}:([^\s/@\"'<>`]{1,256})@")
 
 _AUTHORIZATION = r"(?i)(?<![A-Za-z])(bearer|basic)[ \t]+([\w.~+/-]{8,}={0,2})"
-# The separator and a value of eight characters with a digit; then the name before it.
-_VALUE_CHAR = r"[^\s\"'`,;<>(){}\[\]|&]"
-_VALUE = (
-    rf"[>=]?+[ \t\"'`*]{{0,6}}+(?![:=])(?={_VALUE_CHAR}{{8}})"
-    rf"(?=[^\s\"'`]{{0,64}}?(?:\d|[a-z][A-Z]))({_VALUE_CHAR}+)"
-)
-_COLON_VALUE = re.compile(":" + _VALUE)
-_EQUALS_VALUE = re.compile("=" + _VALUE)
-_NAME_CHARS = 80
-_NAME_WORDS = ("passw", "passphrase", "pwd", "secret", "token", "key", "credential", "auth")
-_NAME = (
-    r"(?i)(?:passw(?:or)?d|passphrase|pwd|secret|token|credential|auth(?:orization)?"
-    r"|(?:api|access|private|encryption|signing|master|account|auth)[_\- ]?key)"
-    r"([\w.-]{0,40})[\"'`*\]]{0,4}[ \t]{0,8}\Z"
-)
-# A name that goes on like this names something about a secret, not the secret.
-_ABOUT = (
-    r"(?:\A|[_.-]|(?=[A-Z]))(?i:hash|sha\d*|digest|checksum|fingerprint|ids?|name|path|file|dir|ur[li]"
-    r"|type|kind|env|expir\w*|ttl|at|count|limit|size|length|version|model|budget|scope|policy"
-    r"|i[sz]ers?|ority|ors?)\Z"
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,20 +191,13 @@ def _is_authorization(scheme: str, value: str) -> bool:
 
 
 def _assigned(pattern: re.Pattern[str], text: str) -> Iterator[_Span]:
-    for match in pattern.finditer(text):
-        value = match.group(1).rstrip(".*:")
-        if _is_secret_name(text, match.start()) and is_random(value):
-            yield _Span(match.start(1), match.start(1) + len(value), "assigned-secret")
+    for start, end in assigned(pattern, text):
+        yield _Span(start, end, "assigned-secret")
 
 
-def _is_secret_name(text: str, end: int) -> bool:
-    """Whether the words before a separator, on its line, name a secret."""
-    words = text[max(0, end - _NAME_CHARS) : end].rpartition("\n")[2]
-    lowered = words.lower()
-    if not any(word in lowered for word in _NAME_WORDS):
-        return False
-    name = re.search(_NAME, words)
-    return name is not None and not re.search(_ABOUT, name.group(1))
+def _flagged(text: str) -> Iterator[_Span]:
+    for start, end in flagged(text):
+        yield _Span(start, end, "assigned-secret")
 
 
 # A character and a cheap search that a clean text fails, and what to do when it does not.
@@ -231,6 +210,7 @@ _DETECTORS: tuple[tuple[str, _Search, _Find], ...] = (
     ("@", _URL_PASSWORD.search, _url_passwords),
     ("B", re.compile(r"B(?:earer|EARER|asic|ASIC)[ \t]+(?=\S{8})").search, _authorizations),
     ("b", re.compile(r"b(?:earer|asic)[ \t]+(?=\S{8})").search, _authorizations),
-    (":", _COLON_VALUE.search, partial(_assigned, _COLON_VALUE)),
-    ("=", _EQUALS_VALUE.search, partial(_assigned, _EQUALS_VALUE)),
+    (":", COLON_VALUE.search, partial(_assigned, COLON_VALUE)),
+    ("=", EQUALS_VALUE.search, partial(_assigned, EQUALS_VALUE)),
+    ("-", FLAG_SENTINEL.search, _flagged),
 )

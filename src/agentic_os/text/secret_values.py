@@ -71,6 +71,21 @@ def is_random(value: str) -> bool:
     )
 
 
+def is_typed(value: str) -> bool:
+    """Whether a value that stands where a password belongs looks like one that a person made up.
+
+    As ``is_random``, but a digit among the letters is enough: nothing else stands there, but
+    for placeholders, paths and plain words.
+    """
+    if len(value) < MIN_SECRET_CHARS or is_placeholder(value) or _is_reference(value):
+        return False
+    if len(set(value)) < _MIN_DISTINCT_CHARS:
+        return False
+    mixed = any(map(str.isdigit, value)) and any(map(str.isalpha, value))
+    plain = all(re.match(_PLAIN_PART, run) for run in re.findall(_RUN, value))
+    return is_random(value) or (mixed and not plain)
+
+
 def _is_reference(value: str) -> bool:
     """Whether a value names something: an address, a UUID, a path, a tagged digest, a time."""
     return (

@@ -29,6 +29,7 @@ SEEDS = [
     *("ghp_", "sk-a", "eyJaaaaaaaaa.", "://a:", "://u:p", "a@", "Bearer a1", "password=", "key:a1"),
     *("-----BEGIN PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----\nAAAAAAAAAAAAAAAAAA\n"),
     *("Private-Lines: 1\n", "-----END PRIVATE KEY-----", "token: a1b2c3d4e5f6\n", ".aaaaaa."),
+    *("--token a1", "--a-", "--a.a", "-u a:a1", "=a", "a.token=a1"),
     *("aB", "a0", "a.b", "a/", "a::", "👩\u200d", '[remote "', 'x = "\\\n'),
 ]  # fmt: skip
 

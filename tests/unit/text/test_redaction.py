@@ -609,6 +609,78 @@ def test_hashes_and_prose_stay(redactor: Redactor, text: str) -> None:
     assert redactor.redact(text) == Redacted(text=text)
 
 
+# --- command lines ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("value", ["hunter22secret", "q9Zx7Lm2Pw4K", "Summer2024!x", "ab12cd34ef"])
+@pytest.mark.parametrize(
+    "template",
+    [
+        "mysql --password {} shop",
+        "mysql --password={} shop",
+        "tool --db-password '{}'",
+        'tool --api-key "{}"',
+        "tool --apikey\t{}",
+        "gh auth --with.token {}",
+        "TOOL --TOKEN {}",
+        "curl -u ada:{} https://example.org",
+        "curl --user ada@example.org:{}",
+        "curl --user 'ada:{}'",
+    ],
+)
+def test_what_follows_a_secrets_flag_goes(redactor: Redactor, template: str, value: str) -> None:
+    found = redactor.redact(template.format(value))
+    assert found.text == template.format("[redacted:assigned-secret]")
+    assert rules(found) == ["assigned-secret"]
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "helm --set=db.password={}",
+        "helm --set=a.name=b,db.password={} --wait",
+        "docker run --env=DB_PASSWORD={}",
+        "tool --opt x=y=secret={}",
+        "see: password={}",
+    ],
+)
+@pytest.mark.parametrize("value", ["q9Zx7Lm2Pw4K", chars(31, ALNUM) + "="])
+def test_the_last_separator_assigns(redactor: Redactor, template: str, value: str) -> None:
+    assert redactor.redact(template.format(value)).text == template.format(
+        "[redacted:assigned-secret]"
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "docker login --password-stdin a1b2c3d4e5",
+        "tool --token-file /run/secrets/t0k3n1",
+        "tool --password $DB_PASSWORD_1",
+        "tool --password ${DB_PASSWORD_1}",
+        "tool --token <your-token-1a>",
+        "tool --token $(cat t0k3n1a2)",
+        "tool --password short1",
+        "tool --password correct-horse-battery",
+        "tool --token my-service-token2",
+        "tool --secret kubernetes-secret-v2-prod1",
+        "tool --secret id=a1b2c3d4,src=x",
+        "tool --token ~/.config/t0k3n/a1",
+        "tool --password aaaa1111",
+        "docker run -u 1000:1000100010",
+        "docker run -u www-data:group-2024",
+        "git commit --author a1b2c3d4e5",
+        "tool --tokenizer a1b2c3d4e5",
+        "tool --password\na1b2c3d4e5",
+        "a|---password a1b2c3d4e5",
+        "helm --set=image.tag=a1b2c3d4e5f6",
+        "x:y:a1b2c3d4e5f6",
+    ],
+)
+def test_flags_and_values_that_are_no_secrets_stay(redactor: Redactor, text: str) -> None:
+    assert redactor.redact(text) == Redacted(text=text)
+
+
 # --- the whole --------------------------------------------------------------------------
 
 
