@@ -86,9 +86,11 @@ def http_server(environ: dict[str, str], root: str, token: Path) -> Iterator[tup
         "import sys, pathlib\n"
         "from agentic_os.aggregate.workspace import Person\n"
         "from agentic_os.server.http import HttpOptions, read_token, serve_http\n"
+        "from agentic_os.server.seat import Seat\n"
         "path = pathlib.Path(sys.argv[1])\n"
         "options = HttpOptions(port=int(sys.argv[3]), requests_per_minute=10_000_000)\n"
-        "serve_http(Person.here(), (sys.argv[2],), options, read_token(path.parent, path))\n"
+        "seat = Seat(person=Person.here(), roots=(sys.argv[2],))\n"
+        "serve_http(lambda: seat, options, read_token(path.parent, path))\n"
     )
     command = [sys.executable, "-c", code, str(token), root, str(PORT)]
     process = subprocess.Popen(command, env=environ, stderr=subprocess.DEVNULL)

@@ -8,6 +8,7 @@ from agentic_os.cli.options import Roots
 
 if TYPE_CHECKING:
     from agentic_os.server.calls import Profile
+    from agentic_os.server.seat import Seat
 
 PROFILE = "full"
 
@@ -51,14 +52,19 @@ def serve(
     import os
     from pathlib import Path
 
-    from agentic_os.aggregate.workspace import Person
-
     roots = tuple(str(Path(one).expanduser().absolute()) for one in root or ())
     chosen = _profile(profile)
+
+    def make_seat() -> "Seat":
+        from agentic_os.aggregate.workspace import Person
+        from agentic_os.server.seat import Seat
+
+        return Seat(person=Person.here(), roots=roots)
+
     if not http:
         from agentic_os.server.stdio import serve_stdio
 
-        serve_stdio(Person.here(), roots, profile=chosen)
+        serve_stdio(make_seat, profile=chosen)
         return
     from agentic_os.files.places import places_from
     from agentic_os.server.http import HttpOptions, check_options, read_token, serve_http
@@ -74,7 +80,7 @@ def serve(
     check_options(options)
     given = None if token_file is None else Path(token_file).absolute()
     token = read_token(places_from(os.environ).state, given)
-    serve_http(Person.here(), roots, options, token, profile=chosen)
+    serve_http(make_seat, options, token, profile=chosen)
 
 
 def _profile(name: str) -> "Profile":

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from agentic_os import __version__
 from agentic_os.errors import AgenticOSError, UsageError
-from agentic_os.server.definitions import AIOS_INSTRUCTIONS, INSTRUCTIONS
+from agentic_os.server.wording import AIOS_INSTRUCTIONS, INSTRUCTIONS
 
 if TYPE_CHECKING:
     import anyio

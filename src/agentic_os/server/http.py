@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-    from agentic_os.aggregate.workspace import Person
     from agentic_os.server.calls import Profile
     from agentic_os.server.seat import Seat
 
@@ -191,8 +190,7 @@ def guarded(application: "Server[Any]", options: HttpOptions, token: str) -> "St
 
 
 def serve_http(
-    person: "Person",
-    roots: tuple[str, ...],
+    make_seat: "Callable[[], Seat]",
     options: HttpOptions,
     token: str,
     *,
@@ -202,11 +200,6 @@ def serve_http(
     import uvicorn
 
     check_options(options)
-
-    def make_seat() -> "Seat":
-        from agentic_os.server.seat import Seat
-
-        return Seat(person=person, roots=roots)
 
     scheme = "https" if options.certificate else "http"
     sys.stderr.write(f"listening on {scheme}://{options.host}:{options.port}{MCP_PATH}\n")

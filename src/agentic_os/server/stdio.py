@@ -15,7 +15,6 @@ from agentic_os.server.application import make_application
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agentic_os.aggregate.workspace import Person
     from agentic_os.server.calls import Profile
     from agentic_os.server.seat import Seat
 
@@ -23,14 +22,12 @@ PARENT_SECONDS = 2.0
 """How often the parent is looked for."""
 
 
-def serve_stdio(person: "Person", roots: tuple[str, ...], *, profile: "Profile" = "full") -> None:
-    """Serve one session over stdin and stdout, until stdin closes."""
+def serve_stdio(make_seat: "Callable[[], Seat]", *, profile: "Profile" = "full") -> None:
+    """Serve one session over stdin and stdout, until stdin closes.
+
+    The seat, and with it all that answers, is made by the first request that needs it.
+    """
     import anyio
-
-    def make_seat() -> "Seat":
-        from agentic_os.server.seat import Seat
-
-        return Seat(person=person, roots=roots)
 
     _watch_parent(os.getppid())
     anyio.run(_serve, make_seat, profile)

@@ -1,10 +1,10 @@
 import json
 
 from agentic_os.server.calls import definitions
-from agentic_os.server.definitions import (
+from agentic_os.server.definitions import MAX_DEFINITIONS_CHARS
+from agentic_os.server.wording import (
     AIOS_INSTRUCTIONS,
     INSTRUCTIONS,
-    MAX_DEFINITIONS_CHARS,
     MAX_INSTRUCTIONS_CHARS,
 )
 

@@ -173,9 +173,9 @@ def test_serving_listens_where_it_was_told(
     told: dict[str, Any] = {}
     monkeypatch.setattr("uvicorn.run", lambda _app, **options: told.update(options))
 
-    serve_http(seat.person, seat.roots, HttpOptions(port=9_999), TOKEN)
+    serve_http(lambda: seat, HttpOptions(port=9_999), TOKEN)
 
     assert (told["host"], told["port"], told["ssl_certfile"]) == ("127.0.0.1", 9_999, None)
     assert "http://127.0.0.1:9999/mcp" in capsys.readouterr().err
     with pytest.raises(UsageError):
-        serve_http(seat.person, seat.roots, HttpOptions(host="10.0.0.1"), TOKEN)
+        serve_http(lambda: seat, HttpOptions(host="10.0.0.1"), TOKEN)

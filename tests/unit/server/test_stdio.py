@@ -61,7 +61,7 @@ def test_the_process_ends_when_stdin_closes(seat: Seat, monkeypatch: pytest.Monk
     monkeypatch.setattr(stdio, "_watch_parent", lambda _parent: None)
 
     with pytest.raises(EndedError) as fault:
-        stdio.serve_stdio(seat.person, seat.roots)
+        stdio.serve_stdio(lambda: seat)
 
     assert fault.value.args == (0,)
     assert [one.id for one in answers] == [1, 2]
