@@ -26,11 +26,12 @@ MAX_ID_CHARS = 80
 MAX_ALIAS_CHARS = 200
 
 _ID = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?")
-_TOP_KEYS = ("roots", "exclude", "limits", "project", "grant", "redaction")
+_TOP_KEYS = ("roots", "exclude", "limits", "project", "grant", "redaction", "embedding")
 _LIMIT_KEYS = ("depth", "folders", "entries", "graph_bytes")
 _PROJECT_KEYS = ("path", "id", "aliases")
 _GRANT_KEYS = ("project", "endpoint")
 _REDACTION_KEYS = ("allow",)
+_EMBEDDING_KEYS = ("model",)
 
 
 def parse_settings(text: str, *, file: Path, home: Path) -> Settings:
@@ -63,6 +64,7 @@ def parse_settings(text: str, *, file: Path, home: Path) -> Settings:
     top.require_known(_TOP_KEYS)
     limits = top.table("limits", _LIMIT_KEYS)
     redaction = top.table("redaction", _REDACTION_KEYS)
+    embedding = top.table("embedding", _EMBEDDING_KEYS)
     defaults = Limits()
     return Settings(
         file=file,
@@ -77,6 +79,7 @@ def parse_settings(text: str, *, file: Path, home: Path) -> Settings:
         projects=_projects(top, file.parent, home),
         grants=_grants(top),
         redaction_allow=frozenset(redaction.strings("allow")),
+        embedding_model=embedding.string("model"),
     )
 
 

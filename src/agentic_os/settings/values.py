@@ -56,7 +56,11 @@ class Grant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Everything in ``projects.toml``; ``file`` is ``None`` where there is no such file."""
+    """Everything in ``projects.toml``; ``file`` is ``None`` where there is no such file.
+
+    ``embedding_model`` is the embedding model the person chose, by a name of ``model list``, a
+    folder or a hub name; ``None`` is the default model.
+    """
 
     file: Path | None = None
     roots: tuple[Root, ...] = ()
@@ -65,6 +69,7 @@ class Settings:
     projects: tuple[ListedProject, ...] = ()
     grants: tuple[Grant, ...] = ()
     redaction_allow: frozenset[str] = frozenset()
+    embedding_model: str | None = None
 
     def granted(self, project: str, endpoint: str) -> bool:
         """Whether the engine at ``endpoint`` of this project id may be asked.

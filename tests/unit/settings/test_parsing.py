@@ -31,6 +31,9 @@ endpoint = "http://127.0.0.1:8731"
 
 [redaction]
 allow = ["AKIAIOSFODNN7EXAMPLE"]
+
+[embedding]
+model = "mine"
 """
 
 
@@ -65,6 +68,7 @@ def test_every_key_is_read() -> None:
         ),
         grants=(Grant(project="shop-1", endpoint="http://127.0.0.1:8731"),),
         redaction_allow=frozenset({"AKIAIOSFODNN7EXAMPLE"}),
+        embedding_model="mine",
     )
 
 
@@ -97,6 +101,7 @@ def test_a_grant_holds_for_one_exact_endpoint_of_one_project() -> None:
         ('[[projects]]\npath = "a"\n', 1, "'projects' is not a known key; did you mean 'project'?"),
         ("zzz = 1\n", 1, "'zzz' is not a known key"),
         ("[redaction]\nallowed = []\n", 2, "did you mean 'allow'?"),
+        ('[embedding]\n\nmodle = "x"\n', 3, "'modle' in [embedding] is not a known key; did you"),
         ("limits = { dept = 3 }\n", 1, "'dept' in [limits] is not a known key"),
         ("limits.dept = 3\n", 1, "'dept' in [limits] is not a known key"),
         ('[[grant]]\nprojct = "x"\n', 2, "did you mean 'project'?"),
@@ -133,6 +138,8 @@ def test_a_key_unlike_every_other_gets_no_suggestion() -> None:
         ("[[project]]\npath = {}\n", 2, "'path' in [project] must be a string; it is a table"),
         ("[[grant]]\nproject = 1\n", 2, "'project' in [grant] must be a string"),
         ("[redaction]\nallow = 'x'\n", 2, "'allow' in [redaction] must be a list of strings"),
+        ("[embedding]\nmodel = 1\n", 2, "'model' in [embedding] must be a string; it is a number"),
+        ("embedding = 'x'\n", 1, "'embedding' must be a table, [embedding]; it is a string"),
     ],
 )
 def test_a_wrong_type_names_file_line_and_key(text: str, line: int, words: str) -> None:
