@@ -3,10 +3,14 @@
 A file is parsed into documents that together cover all of its lines, so that whatever a
 line search over the file finds, a search over the documents finds too. Texts are decoded
 and redacted before they get here; nothing below this point has seen a secret.
+
+The values are ``msgspec.Struct``: frozen as a dataclass is, and made in C. A first run makes a
+hundred thousand of them.
 """
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+import msgspec
 
 from agentic_os.results import CapabilitySection, Diagnostic, Kind
 
@@ -19,10 +23,15 @@ class Role(StrEnum):
     NOTE = "note"
     CAPABILITIES = "capabilities"
     INVOCATIONS = "invocations"
+    SOURCE = "source"
+    DOCUMENT = "document"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Document:
+CORPUS_ROLES = (Role.SOURCE, Role.DOCUMENT)
+"""Taken in by ``corpus.refresh_corpus`` alone: a sweep of the surfaces leaves them as they are."""
+
+
+class Document(msgspec.Struct, frozen=True, kw_only=True):
     """One searchable passage: whole lines ``start..end`` (from 1, inclusive) of a file.
 
     ``name`` is what the passage is called, ``label`` a line about it, ``type`` its own word for
@@ -42,8 +51,7 @@ class Document:
     group: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IndexLink:
+class IndexLink(msgspec.Struct, frozen=True, kw_only=True):
     """A line of MEMORY.md that lists a fact file."""
 
     title: str
@@ -51,8 +59,7 @@ class IndexLink:
     line: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Capability:
+class Capability(msgspec.Struct, frozen=True, kw_only=True):
     """One row of an inventory: its section, its name, and how the file words it."""
 
     section: CapabilitySection
@@ -63,16 +70,14 @@ class Capability:
     """True for a row of CAPABILITIES.md, false for an invocation of ``.mcp.json``."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Redaction:
+class Redaction(msgspec.Struct, frozen=True, kw_only=True):
     """A secret that was replaced before anything was stored."""
 
     rule: str
     line: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ParsedFile:
+class ParsedFile(msgspec.Struct, frozen=True, kw_only=True):
     """Everything one file contributes."""
 
     documents: tuple[Document, ...] = ()

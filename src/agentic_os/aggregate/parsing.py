@@ -3,7 +3,7 @@
 from typing import assert_never
 
 from agentic_os.aggregate.capabilities import parse_capabilities, parse_invocations
-from agentic_os.aggregate.documents import ParsedFile, Redaction, Role
+from agentic_os.aggregate.documents import CORPUS_ROLES, ParsedFile, Redaction, Role
 from agentic_os.aggregate.memory import parse_fact, parse_index
 from agentic_os.aggregate.vault import parse_note
 from agentic_os.results import Diagnostic
@@ -23,7 +23,7 @@ def parse_file(role: Role, path: str, data: bytes, redactor: Redactor) -> Parsed
     if not redacted.findings and not decoded.replaced:
         return parsed
     diagnostics = parsed.diagnostics
-    if decoded.replaced:
+    if decoded.replaced and role not in CORPUS_ROLES:
         diagnostics = (*diagnostics, _not_utf8(path))
     return ParsedFile(
         documents=parsed.documents,
@@ -48,6 +48,12 @@ def _parse(role: Role, path: str, text: str) -> ParsedFile:
             return parse_capabilities(text, path=path)
         case Role.INVOCATIONS:
             return parse_invocations(text, path=path)
+        case Role.SOURCE | Role.DOCUMENT:
+            # Not loaded where no corpus was built.
+            from agentic_os.aggregate.sources import parse_document, parse_source
+
+            read = parse_source if role is Role.SOURCE else parse_document
+            return read(text, path=path)
         case _:
             assert_never(role)
 

@@ -8,6 +8,7 @@ write within the clock's grain would not show.
 Everything one run changes goes into one transaction.
 """
 
+import hashlib
 import posixpath
 import sqlite3
 import time
@@ -23,7 +24,7 @@ from agentic_os.aggregate.parsing import parse_file
 from agentic_os.aggregate.store import Store, transaction
 from agentic_os.aggregate.sweep import LIMIT_BYTES, Candidate, Unread, sweep, unread
 from agentic_os.errors import FilesError
-from agentic_os.files.reading import Folder
+from agentic_os.files.reading import FileRead, Fingerprint, Folder
 from agentic_os.registry import Fleet, Project, encode_known
 from agentic_os.results import Diagnostic
 from agentic_os.settings import DEFAULT_GRAPH_BYTES
@@ -51,7 +52,7 @@ class Refreshed:
     graph_files_read: int = 0
 
 
-class _Known(NamedTuple):
+class KnownFile(NamedTuple):
     """One row of ``file``; a tuple, for every one of them is looked at in each run."""
 
     pk: int
@@ -64,7 +65,8 @@ class _Known(NamedTuple):
     read_at_ns: int
 
 
-def _is_unchanged(row: _Known, candidate: Candidate) -> bool:
+def is_unchanged(row: KnownFile, candidate: Candidate) -> bool:
+    """Whether a file need not be read again; see the module."""
     seen = candidate.fingerprint
     return (
         row.size == seen.size
@@ -74,6 +76,50 @@ def _is_unchanged(row: _Known, candidate: Candidate) -> bool:
         and row.role == candidate.role
         and row.read_at_ns - max(seen.mtime_ns, seen.ctime_ns) > RACY_NS
     )
+
+
+class _Seen:
+    """What a sweep saw, as a digest that the next one can be compared with.
+
+    There is a digest only where a file that looks the same tomorrow is the same: every file
+    was read in the state it was listed in, and had been quiet for two seconds by then.
+    """
+
+    __slots__ = ("_quiet_since_ns", "_rows", "steady")
+
+    def __init__(self, *, since_ns: int) -> None:
+        self._quiet_since_ns = since_ns - RACY_NS
+        self._rows: list[object] = []
+        self.steady = True
+
+    def add(self, found: Candidate | Unread) -> None:
+        """Note one thing that a sweep yielded."""
+        if isinstance(found, Unread):
+            item = found.diagnostic
+            self._rows.append((item.code, item.path, item.message))
+            return
+        seen = found.fingerprint
+        if seen.mtime_ns >= self._quiet_since_ns or seen.ctime_ns >= self._quiet_since_ns:
+            self.steady = False
+        self._rows.append((found.role, found.path, seen))
+
+    def digest(self) -> bytes | None:
+        """The digest; nothing where it would not hold."""
+        if not self.steady:
+            return None
+        return hashlib.blake2b(msgspec.msgpack.encode(self._rows), digest_size=16).digest()
+
+
+def _digest_now(project: Project) -> bytes | None:
+    """The digest of a project as it is now; nothing where its folder cannot be opened."""
+    seen = _Seen(since_ns=_now())
+    try:
+        with Folder.open(project.folder) as folder:
+            for found in sweep(project, folder):
+                seen.add(found)
+    except FilesError:
+        return None
+    return seen.digest()
 
 
 def refresh(
@@ -95,7 +141,7 @@ def refresh(
         graph_bytes: the largest code graph that is read.
         progress: told after each project.
     """
-    run = _Run(store.connection, redactor)
+    run = Intake(store.connection, redactor)
     with ExitStack() as stack:
         run.begin = lambda: stack.enter_context(transaction(store.connection))
         run.descriptors(fleet)
@@ -119,7 +165,9 @@ def refresh(
 
 
 @dataclass(slots=True)
-class _Run:
+class Intake:
+    """Takes files into the store: queues their rows, writes them, forgets what is gone."""
+
     connection: sqlite3.Connection
     redactor: Redactor
     begin: Callable[[], None] = lambda: None
@@ -129,7 +177,7 @@ class _Run:
     files_removed: int = 0
     graph_files_read: int = 0
     pks: dict[str, int] = field(default_factory=dict)
-    known: dict[int, dict[str, _Known]] = field(default_factory=dict)
+    swept: dict[int, bytes] = field(default_factory=dict)
     unread: dict[int, set[tuple[str, str, str]]] = field(default_factory=dict)
     next_file: int = 1
     next_document: int = 1
@@ -140,6 +188,7 @@ class _Run:
     redactions: list[tuple[object, ...]] = field(default_factory=list)
     problems: list[tuple[object, ...]] = field(default_factory=list)
     relist: set[int] = field(default_factory=set)
+    corpus: set[int] = field(default_factory=set)
 
     def start(self, *, content: bool = True) -> None:
         """Begin the transaction at the first change."""
@@ -197,6 +246,8 @@ class _Run:
                 next_pk += 1
             elif row[3] != view.path:
                 self.forget_files(pk)
+            elif not project.retrieval:
+                self.forget_corpus(pk)
             self.connection.execute(
                 "INSERT OR REPLACE INTO project VALUES(?,?,?,?,?,?,?,?,?)",
                 (
@@ -211,15 +262,21 @@ class _Run:
                     encoded,
                 ),
             )
-        for row in self.connection.execute(
-            "SELECT project, path, pk, role, size, mtime_ns, ctime_ns, inode, sha256, read_at_ns"
-            " FROM file"
-        ):
-            self.known.setdefault(row[0], {})[row[1]] = _Known._make(row[2:])
+        self.corpus = {
+            row[0]
+            for row in self.connection.execute(
+                "SELECT DISTINCT project FROM file WHERE role IN ('source', 'document')"
+            )
+        }
+        self.swept = dict(self.connection.execute("SELECT project, digest FROM swept"))
         for row in self.connection.execute(
             "SELECT project, path, code, message FROM problem WHERE unread=1"
         ):
             self.unread.setdefault(row[0], set()).add(row[1:])
+        self.number()
+
+    def number(self) -> None:
+        """Number new rows after those that are there."""
         self.next_file = self._next("file")
         self.next_document = self._next("document")
 
@@ -230,25 +287,34 @@ class _Run:
     def project(self, project: Project) -> None:
         """Sweep one project and take in what changed."""
         pk = self.pks[project.id]
-        known = self.known.get(pk, {})
+        swept = self.swept.get(pk)
+        if swept is not None and _digest_now(project) == swept:
+            return
+        known = self.known(pk)
         missing = set(known)
         faults: list[Diagnostic] = []
+        seen = _Seen(since_ns=_now())
         try:
             with Folder.open(project.folder) as folder:
                 for found in sweep(project, folder):
+                    seen.add(found)
                     if isinstance(found, Unread):
                         faults.append(found.diagnostic)
                         continue
                     row = known.get(found.path)
-                    if row is not None and _is_unchanged(row, found):
+                    if row is not None and is_unchanged(row, found):
                         missing.discard(found.path)
                         continue
-                    fault = self.take(pk, found, row)
-                    if fault is None:
+                    taken = self.take(pk, found, row)
+                    if not isinstance(taken, Unread):
                         missing.discard(found.path)
-                    elif fault.diagnostic.code != "FILE_MISSING":
-                        faults.append(fault.diagnostic)
+                        seen.steady = seen.steady and taken == found.fingerprint
+                        continue
+                    seen.steady = False
+                    if taken.diagnostic.code != "FILE_MISSING":
+                        faults.append(taken.diagnostic)
         except FilesError as fault:
+            seen.steady = False
             faults.append(unread("", fault.code, fault.message).diagnostic)
         for path in sorted(missing):
             self.start()
@@ -257,34 +323,57 @@ class _Run:
             self.files_removed += 1
             self.relist.add(pk)
         self.note_unread(pk, faults)
+        self.remember(pk, seen.digest())
 
-    def take(self, pk: int, found: Candidate, row: _Known | None) -> Unread | None:
-        """Read one file; returns why it could not be read, if so."""
+    def remember(self, pk: int, digest: bytes | None) -> None:
+        """Keep what the sweep of a project saw; nothing when it may not hold for the next."""
+        if digest == self.swept.get(pk):
+            return
+        self.start(content=False)
+        self.connection.execute("DELETE FROM swept WHERE project=?", (pk,))
+        if digest is not None:
+            self.connection.execute("INSERT INTO swept VALUES(?,?)", (pk, digest))
+
+    def known(self, pk: int) -> dict[str, KnownFile]:
+        """What the store holds of a project's files, by path."""
+        return {
+            row[0]: KnownFile._make(row[1:]) for row in self.connection.execute(_KNOWN_FILES, (pk,))
+        }
+
+    def take(self, pk: int, found: Candidate, row: KnownFile | None) -> Fingerprint | Unread:
+        """Read one file; returns the state it was read in, or why it could not be read."""
         role = found.role
         try:
             read = found.folder.read(found.name, limit_bytes=LIMIT_BYTES[role])
         except FilesError as fault:
             return unread(found.path, fault.code, fault.message)
+        self.take_read(pk, found, row, read)
+        return read.fingerprint
+
+    def take_read(self, pk: int, found: Candidate, row: KnownFile | None, read: FileRead) -> None:
+        """Take in one file that was read."""
         self.files_read += 1
-        print_ = read.fingerprint
-        stamp = (print_.size, print_.mtime_ns, print_.ctime_ns, print_.inode, read.sha256, _now())
-        if row is not None and row.sha256 == read.sha256 and row.role == role:
+        role = found.role
+        sha256 = read.sha256
+        stamp = (*read.fingerprint, sha256, _now())
+        if row is not None and row.sha256 == sha256 and row.role == role:
             self.start(content=False)
             self.connection.execute(
                 "UPDATE file SET size=?, mtime_ns=?, ctime_ns=?, inode=?, sha256=?, read_at_ns=?"
                 " WHERE pk=?",
                 (*stamp, row.pk),
             )
-            return None
+            return
         parsed = parse_file(role, found.path, read.data, self.redactor)
         self.start()
+        if row is None and pk in self.corpus:
+            self.forget_corpus(pk, found.path)
         if row is not None:
             self.forget(row.pk)
             self.connection.execute(
                 "DELETE FROM problem WHERE project=? AND path=? AND unread=0", (pk, found.path)
             )
         self.add(pk, found, stamp, parsed)
-        return None
 
     def add(self, pk: int, found: Candidate, stamp: tuple[object, ...], parsed: ParsedFile) -> None:
         """Queue the rows of one parsed file."""
@@ -382,6 +471,18 @@ class _Run:
             self.forget(file)
             self.files_removed += 1
         self.connection.execute("DELETE FROM problem WHERE project=?", (project,))
+        self.connection.execute("DELETE FROM swept WHERE project=?", (project,))
+        self.swept.pop(project, None)
+
+    def forget_corpus(self, project: int, path: str | None = None) -> None:
+        """Delete what ``refresh_corpus`` took of a project, or of one of its files."""
+        query = "SELECT pk FROM file WHERE project=? AND role IN ('source', 'document')"
+        arguments: tuple[object, ...] = (project,)
+        if path is not None:
+            query, arguments = f"{query} AND path=?", (project, path)
+        for (file,) in self.connection.execute(query, arguments).fetchall():
+            self.forget(file)
+            self.files_removed += 1
 
     def forget_project(self, project: int) -> None:
         """Delete a project that is no longer in the fleet."""
@@ -438,6 +539,11 @@ class _Run:
                 "UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE key='generation'"
             )
 
+
+_KNOWN_FILES = """
+SELECT path, pk, role, size, mtime_ns, ctime_ns, inode, sha256, read_at_ns FROM file
+WHERE project=? AND role NOT IN ('source', 'document')
+"""
 
 # A fact is listed when a MEMORY.md of its project links it.
 _LISTED = """

@@ -30,6 +30,12 @@ CREATE TABLE file(
     read_at_ns INTEGER NOT NULL,
     UNIQUE(project, path)
 );
+CREATE INDEX file_corpus ON file(project) WHERE role IN ('source', 'document');
+
+CREATE TABLE swept(                 -- projects whose next sweep need only be compared
+    project INTEGER PRIMARY KEY,
+    digest BLOB NOT NULL            -- of everything the last sweep listed
+);
 
 CREATE TABLE document(
     pk INTEGER PRIMARY KEY,

@@ -4,13 +4,15 @@ Rules:
 
 - a snippet is cut from bytes read now, redacted now; never from the store;
 - a file whose hash is the indexed one is quoted at its indexed lines;
-- in a changed file the passage is looked for again: under its name, then anywhere;
+- in a changed file the passage is looked for again: the very text that was embedded, then
+  under its name, then anywhere;
+- where no word of the query stands in what is near in meaning, its first lines are quoted;
 - what is gone, or cannot be read, is dropped and counted, never shown; only a code graph may
   speak of a source that is not there, and then the hit says that it is not confirmed.
 """
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from agentic_os.aggregate.documents import Document, Role
@@ -24,7 +26,7 @@ from agentic_os.text.fencing import one_line, visible
 from agentic_os.text.front_matter import split_front_matter
 from agentic_os.text.redaction import Redactor
 from agentic_os.tiers.interface import Candidate
-from agentic_os.tiers.passage import LineMatcher, Passage
+from agentic_os.tiers.passage import SNIPPET_LINES, LineMatcher, Passage
 
 SOURCE_LIMIT_BYTES = 1_048_576
 """A source file larger than this is not quoted."""
@@ -33,6 +35,8 @@ ROLE_OF_KIND: dict[str, Role] = {
     "index": Role.INDEX,
     "vault": Role.NOTE,
     "capability": Role.CAPABILITIES,
+    "code": Role.SOURCE,
+    "document": Role.DOCUMENT,
 }
 
 
@@ -91,6 +95,8 @@ class Confirmer:
         found = (
             self._definition(candidate, file)
             if candidate.kind == "graph"
+            else self._meant(candidate, file)
+            if candidate.lines is not None
             else self._quote(candidate, file)
         )
         if found is None:
@@ -175,6 +181,42 @@ class Confirmer:
             return None
         at = min(places, key=lambda number: (abs(number - candidate.start), number)) - 1
         return candidate.name, self.matcher.quote(file.lines, at, at, first_line=1)
+
+    def _meant(self, candidate: Candidate, file: _File) -> tuple[str, Passage] | None:
+        """Lines that are near in meaning, wherever in the file they stand now."""
+        # Not loaded for answers of other surfaces.
+        from agentic_os.aggregate.sources import text_hash
+        from agentic_os.tiers.chunks import windows_of
+
+        if candidate.lines is not None and file.sha256 == candidate.sha256:
+            first, last = candidate.lines
+            for document in file.documents:
+                if document.start <= first <= document.end:
+                    return document.name, self._nearest(document, first, last)
+        for document in file.documents:
+            for window in windows_of(
+                candidate.kind,
+                candidate.path,
+                document.name,
+                document.label,
+                document.start,
+                document.body,
+            ):
+                if candidate.text_hash == text_hash(candidate.path, document.name, window.text):
+                    return document.name, self._nearest(document, window.start, window.end)
+        # Other words under the same name: only if they answer the question themselves.
+        named = tuple(item for item in file.documents if item.name == candidate.name)
+        return self._quote(candidate, replace(file, documents=named))
+
+    def _nearest(self, document: Document, first: int, last: int) -> Passage:
+        """The best of lines ``first..last``, or the first of them."""
+        lines = document.body.split("\n")[first - document.start : last - document.start + 1]
+        passage = self.matcher.best(lines, first_line=first)
+        if passage is not None:
+            return passage
+        start = next((at for at, line in enumerate(lines) if line.strip()), 0)
+        end = min(start + SNIPPET_LINES, len(lines)) - 1
+        return self.matcher.quote(lines, start, end, first_line=first)
 
     def _quote(self, candidate: Candidate, file: _File) -> tuple[str, Passage] | None:
         unchanged = file.sha256 == candidate.sha256

@@ -28,7 +28,14 @@ from agentic_os.results import Kind
 from agentic_os.text.tokens import fts_query
 from agentic_os.tiers.interface import Candidate, Found, ProjectScore, Query
 
-TIER_OF_KIND: dict[str, int | None] = {"index": 0, "memory": 0, "vault": 1, "capability": None}
+TIER_OF_KIND: dict[str, int | None] = {
+    "index": 0,
+    "memory": 0,
+    "vault": 1,
+    "capability": None,
+    "document": 3,
+    "code": 3,
+}
 """The rung of the ladder that each lexical kind stands on."""
 
 WEIGHTS = "8.0, 4.0, 1.0, 0.5"
@@ -71,11 +78,12 @@ _SCAN = f"""
 SELECT {_COLUMNS}, document.body FROM document {_JOINED} WHERE {_FILTER}
 """  # noqa: S608 - constants of this module
 _DETAILS = """
-SELECT document.pk, document.name, document.line_end, file.sha256, file.read_at_ns
+SELECT document.pk, document.name, document.line_end, file.sha256, file.read_at_ns,
+    document.kind = 'code' AND document.type = 'symbol'
 FROM document JOIN file ON file.pk = document.file
 WHERE document.pk IN (SELECT value FROM json_each(?))
 """
-_KIND_ORDER = {"index": 0, "memory": 1, "vault": 3, "capability": 4}
+_KIND_ORDER = {"index": 0, "memory": 1, "vault": 3, "capability": 4, "document": 5, "code": 6}
 _UNLISTED = 2
 
 
@@ -184,7 +192,7 @@ class Lexical:
         }
         found = []
         for row in rows:
-            name, end, sha256, read_at = details[row.pk]
+            name, end, sha256, read_at, is_symbol = details[row.pk]
             found.append(
                 Candidate(
                     project=row.project,
@@ -197,6 +205,7 @@ class Lexical:
                     score=row.score,
                     sha256=sha256,
                     indexed_at=iso_time(read_at),
+                    symbol=name if is_symbol else None,
                 )
             )
         return found

@@ -1,0 +1,91 @@
+"""Sources and documents of a project, parsed: the passages of the tier-3 corpus.
+
+Pure functions over redacted text. A passage's ``name`` is its symbol or heading, else the
+file's name; ``label`` are the words of its path; ``group`` is the hash of what is embedded
+for it, so that equal passages of clones are embedded once.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from agentic_os.aggregate.documents import Document, ParsedFile
+from agentic_os.code.chunks import chunk_document, chunk_source
+from agentic_os.code.passages import Chunk, embedded_text
+from agentic_os.results import Kind
+from agentic_os.text.tokens import index_extra
+
+SYMBOL_TYPE = "symbol"
+"""``Document.type`` of a passage whose name is that of a definition."""
+LINES_TYPE = "lines"
+"""``Document.type`` of a passage that belongs to no definition; its name is the file's."""
+SECTION_TYPE = "section"
+"""``Document.type`` of a passage whose name is a heading."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """What the identity of a passage is made of: its file, its name, what is embedded of it."""
+
+    path: str
+    name: str
+    text_hash: str
+
+
+def parse_source(text: str, *, path: str) -> ParsedFile:
+    """Read a source file: a passage for each definition, and for what lies between them."""
+    return ParsedFile(documents=_documents(chunk_source(path, text), path, "code"))
+
+
+def parse_document(text: str, *, path: str) -> ParsedFile:
+    """Read a document: a passage for each heading."""
+    return ParsedFile(documents=_documents(chunk_document(path, text), path, "document"))
+
+
+def text_hash(path: str, name: str, text: str) -> str:
+    """Hash of what is embedded for a passage; equal for equal passages of any project."""
+    embedded = embedded_text(path, name, text).encode("utf-8", "replace")
+    return hashlib.blake2b(embedded, digest_size=12).hexdigest()
+
+
+def chunk_ids(project: str, passages: Sequence[Passage]) -> tuple[str, ...]:
+    """Stable ids of passages of one project, given in the order of their files.
+
+    An id depends on the project's id, the path, the name, the text and, for a passage that
+    stands several times in one file, on which of them it is: never on line numbers, so an
+    edit above a passage leaves its id alone.
+    """
+    seen: Counter[Passage] = Counter()
+    found = []
+    for passage in passages:
+        ordinal = seen[passage]
+        seen[passage] += 1
+        parts = (project, passage.path, passage.name, passage.text_hash, str(ordinal))
+        joined = "\0".join(parts).encode("utf-8", "replace")
+        found.append(hashlib.blake2b(joined, digest_size=16).hexdigest())
+    return tuple(found)
+
+
+def _documents(chunks: Iterable[Chunk], path: str, kind: Kind) -> tuple[Document, ...]:
+    file_name = path.rpartition("/")[2]
+    label = f"{path} {index_extra(path)}".rstrip()
+    found = []
+    for chunk in chunks:
+        name = chunk.symbol or file_name
+        named_type = SYMBOL_TYPE if kind == "code" else SECTION_TYPE
+        found.append(
+            Document(
+                kind=kind,
+                name=name,
+                label=label,
+                type=named_type if chunk.symbol else LINES_TYPE,
+                start=chunk.start,
+                end=chunk.end,
+                body=chunk.text,
+                extra=f"{index_extra(name)} {index_extra(chunk.text)}".strip(),
+                template=False,
+                group=text_hash(path, name, chunk.text),
+            )
+        )
+    return tuple(found)
