@@ -30,6 +30,7 @@ INSTRUCTIONS_LIMIT_BYTES = 1_048_576
 
 _STATUS: dict[Severity, CheckStatus] = {"info": "ok", "warning": "warn", "error": "fail"}
 _CHECK_OF_CODE = {
+    "CLONES_DIFFER": "fleet.clones",
     "NAME_SHARED": "fleet.names",
     "ID_COLLIDES": "fleet.names",
     "ID_PIN_COLLIDES": "fleet.names",

@@ -5,6 +5,7 @@ CHECKS: dict[str, str] = {
     "store.health": "The derived store is readable and whole.",
     "roots.walk": "Every root was walked to its end.",
     "fleet.names": "No two projects share a name or an id.",
+    "fleet.clones": "Clones of one project say the same, or one of them is listed.",
     "contract": "The descriptor can be read, keeps the contract and agrees with its record.",
     "surface.missing": "The surfaces a descriptor declares exist and may be opened.",
     "graph": "Code graphs can be read.",
@@ -15,3 +16,10 @@ CHECKS: dict[str, str] = {
     "instructions.drift": "AGENTS.md and CLAUDE.md do not drift apart.",
     "secrets": "No secrets stand in memory, vault or inventory.",
 }
+
+IDENTITY_CHECKS: dict[str, str] = {
+    "identity.ledger": "The identity's ledger verifies and agrees with what lies beside it.",
+    "identity.witnessed": "A witness has acknowledged the ledger lately.",
+    "witness.health": "The witness run here has its memory, and its manifest holds.",
+}
+"""The checks of the ledger's side of this machine; made when no project is named."""

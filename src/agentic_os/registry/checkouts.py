@@ -20,13 +20,15 @@ LocationKind = Literal["main", "worktree", "submodule", "plain"]
 class Location:
     """Where a project lies in git: its key, and the state of its checkout.
 
-    ``kind`` is ``plain`` outside git.
+    ``kind`` is ``plain`` outside git. ``repository`` is the real path of the git folder, which
+    linked worktrees share and clones do not; empty outside git.
     """
 
     key: ProjectKey
     kind: LocationKind = "plain"
     branch: str | None = None
     commit: str | None = None
+    repository: str = ""
 
     @property
     def remote(self) -> str | None:
@@ -58,10 +60,12 @@ def _location(checkout: GitCheckout, subpath: str) -> Location:
     Linked worktrees share that folder with their main checkout.
     """
     remote = normalise_remote(checkout.remote) if checkout.remote else None
-    origin = remote or os.path.realpath(checkout.common_dir).removesuffix("/.git")
+    repository = os.path.realpath(checkout.common_dir)
+    origin = remote or repository.removesuffix("/.git")
     return Location(
         key=ProjectKey(remote=remote is not None, origin=origin, subpath=subpath),
         kind=checkout.kind,
         branch=checkout.branch,
         commit=checkout.commit,
+        repository=repository,
     )

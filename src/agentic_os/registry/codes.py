@@ -321,6 +321,12 @@ CODES: Mapping[str, CodeRow] = _rows(
     ),
     # Identity
     (
+        "CLONES_DIFFER",
+        "warning",
+        "Clones of one project say different things, and nothing says which one is meant.",
+        "list the one you mean under [[project]] in projects.toml, or exclude the others",
+    ),
+    (
         "NAME_SHARED",
         "warning",
         "Two projects have one name; use their ids or aliases.",

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from agentic_os.errors import FilesError
 from agentic_os.files.reading import Folder
 from agentic_os.registry.checkouts import CheckoutReader
+from agentic_os.registry.clones import compare_clones
 from agentic_os.registry.codes import diagnostic
 from agentic_os.registry.discovery import Candidate, Ground, Progress, Walk, listed_candidate, walk
 from agentic_os.registry.folding import Sighting, fold
@@ -110,7 +111,7 @@ def load_fleet(
         loader.add_walk(found, listed)
     if not any(root.origin == "command line" for root in roots):
         loader.add_listed(listed)
-    projects = fold(loader.sightings, listed)
+    projects = fold(loader.sightings, listed, compare_clones(loader.sightings))
     counts = _counts(projects)
     return Fleet(
         projects=projects,

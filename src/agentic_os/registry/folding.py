@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal
 
 from agentic_os.registry.checkouts import Location, LocationKind
@@ -28,6 +29,8 @@ _ORDER_OF_KIND: Mapping[LocationKind, int] = {
     "worktree": 2,
 }
 
+_NOTHING_TO_SAY: Mapping[ProjectKey, Diagnostic] = MappingProxyType({})
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sighting:
@@ -40,12 +43,17 @@ class Sighting:
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-def fold(sightings: Sequence[Sighting], listed: Mapping[str, ListedProject]) -> tuple[Project, ...]:
+def fold(
+    sightings: Sequence[Sighting],
+    listed: Mapping[str, ListedProject],
+    clones: Mapping[ProjectKey, Diagnostic] = _NOTHING_TO_SAY,
+) -> tuple[Project, ...]:
     """Fold the checkouts of each project and give it its id.
 
     Args:
         sightings: one for every folder with a descriptor.
         listed: what projects.toml says about a folder, by its real path.
+        clones: what is to be said of projects whose clones differ.
 
     Returns:
         the projects, by name, then id.
@@ -56,7 +64,7 @@ def fold(sightings: Sequence[Sighting], listed: Mapping[str, ListedProject]) -> 
     ids = assign_ids(groups)
     pins = _pins(groups, ids, listed)
     projects = [
-        _project(sorted(group, key=_preference), ids[key], pins.get(key), listed)
+        _project(sorted(group, key=preference), ids[key], pins.get(key), listed, clones.get(key))
         for key, group in groups.items()
     ]
     return tuple(sorted(_shared_names(projects), key=lambda one: (one.name.casefold(), one.id)))
@@ -70,7 +78,7 @@ class _Pin:
     refused: str = ""
 
 
-def _preference(sighting: Sighting) -> tuple[bool, int, str]:
+def preference(sighting: Sighting) -> tuple[bool, int, str]:
     """Order the checkouts of one project: the first is the one that is read."""
     candidate = sighting.candidate
     return not candidate.listed, _ORDER_OF_KIND[sighting.location.kind], candidate.folder
@@ -101,11 +109,14 @@ def _project(
     identifier: str,
     pin: _Pin | None,
     listed: Mapping[str, ListedProject],
+    differing: Diagnostic | None,
 ) -> Project:
     """Make one project of its checkouts, of which the first is read."""
     chosen = group[0]
     candidate, descriptor, location = chosen.candidate, chosen.descriptor, chosen.location
     noted = [*descriptor.diagnostics, *chosen.diagnostics]
+    if differing is not None:
+        noted.append(differing)
     if pin is not None and pin.refused:
         message = f"the pinned id {pin.refused} is the id of another project"
         noted.append(diagnostic("ID_PIN_COLLIDES", message))
