@@ -16,7 +16,7 @@ import typer
 from agentic_os.aggregate.codes import CODES as AGGREGATE_CODES
 from agentic_os.aggregate.graph_codes import GRAPH_CODES, NEAR_MISS_CODES
 from agentic_os.cli.app import app
-from agentic_os.doctor import CHECKS
+from agentic_os.doctor import CHECKS, IDENTITY_CHECKS
 from agentic_os.ledger import ENTRY_TYPES
 from agentic_os.registry import CODES as REGISTRY_CODES
 from agentic_os.results import DOCUMENTS, Envelope
@@ -91,7 +91,7 @@ def codes_page() -> str:
         ]
         parts.append("")
     parts += ["## Checks of doctor", "", "| id | what it checks |", "|---|---|"]
-    parts += [f"| `{name}` | {cell(text)} |" for name, text in CHECKS.items()]
+    parts += [f"| `{name}` | {cell(text)} |" for name, text in {**CHECKS, **IDENTITY_CHECKS}.items()]
     return "\n".join([*parts, ""])
 
 

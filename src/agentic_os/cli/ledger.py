@@ -248,7 +248,7 @@ def verify(
     from agentic_os.identity import verify_ledger
 
     path = _home(folder) if place is None else Path(place)
-    with _progress(path) as tick:
+    with verifying(path) as tick:
         if form == "agentic-os":
             answer = verify_ledger(path, progress=tick)
         elif form == "aii-gold":
@@ -489,7 +489,7 @@ def _booted(
     from agentic_os.identity import boot as start
 
     home = _home(folder)
-    with _progress(home) as tick:
+    with verifying(home) as tick:
         identity = start(home, replace(_options(home, witnesses, projection_url), progress=tick))
     with identity:
         yield identity
@@ -524,7 +524,8 @@ def _stdin() -> bytes:
 
 
 @contextmanager
-def _progress(place: Path) -> "Iterator[Progress]":
+def verifying(place: Path) -> "Iterator[Progress]":
+    """A progress bar over the bytes of the ledger that is verified, on a terminal."""
     from agentic_os.cli.output import progress
     from agentic_os.ledger.storage import LEDGER_NAME
 

@@ -3,7 +3,7 @@
 ``boot`` is the only way to an ``Identity``; ``birth`` makes a new one; ``session`` holds its verbs;
 ``safe_mode`` says what happens when something does not verify; ``witnessing`` talks to the
 witnesses; ``restoring`` brings the projection to the head; ``audit`` keeps what the ledger
-forbids; ``services`` answers one question a function.
+forbids; ``health`` looks without booting; ``services`` answers one question a function.
 """
 
 from agentic_os.identity.answers import (
@@ -17,10 +17,9 @@ from agentic_os.identity.answers import (
 from agentic_os.identity.audit import AuditRecord, AuditStore
 from agentic_os.identity.birth import Ring0Source, give_birth
 from agentic_os.identity.boot import BootOptions, boot
+from agentic_os.identity.health import HealthData, identity_health
 from agentic_os.identity.services import (
-    HealthData,
     backup_identity,
-    identity_health,
     repair_conflict,
     repair_from_copy,
     repair_tail,

@@ -30,7 +30,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, TypeVar
 
-from agentic_os.crypto import ML_DSA_87, PublicKeyEnvelope, identity_id
+from agentic_os.crypto import PublicKeyEnvelope, identity_id
 from agentic_os.errors import (
     AgenticOSError,
     CryptoError,
@@ -44,13 +44,18 @@ from agentic_os.files.reading import Folder
 from agentic_os.identity import safe_mode
 from agentic_os.identity.answers import BootData, StandingView
 from agentic_os.identity.high_water import require_high_water
-from agentic_os.identity.keyring import KeyRing, keep_envelope, read_envelope_file, require_current
+from agentic_os.identity.keyring import (
+    KeyRing,
+    keep_envelope,
+    require_current,
+    require_own_envelope,
+)
 from agentic_os.identity.organs import Organs
 from agentic_os.identity.pinned_keys import PinnedKeys
 from agentic_os.identity.restoring import Milestones, candidate_lines, restore
 from agentic_os.identity.session import Identity
 from agentic_os.identity.tables import open_tables, read_tables
-from agentic_os.identity.witness_tail import WitnessTail, read_tail
+from agentic_os.identity.witness_tail import read_tail, require_tail
 from agentic_os.identity.witnessing import Witnesses
 from agentic_os.ledger import Chain, Finding, Journal, Projection, Writer, open_journal
 from agentic_os.ledger.head import HEAD_BYTES, HEAD_NAME, CosignedHead, read_head
@@ -150,7 +155,7 @@ class _Boot:
         journal = self._verify(pinned, milestones)
         envelope = _or_safe_mode(lambda: self._own_envelope(keys, journal.chain))
         self._known = replace(self._known, identity_id=identity_id(envelope))
-        _require_tail(tail, journal.chain, milestones)
+        _or_safe_mode(lambda: require_tail(tail, journal.chain.size, milestones.hash_at))
         _or_safe_mode(
             lambda: require_high_water(projection, self._folder, journal.chain, milestones)
         )
@@ -208,13 +213,7 @@ class _Boot:
 
     def _own_envelope(self, keys: KeyRing, chain: Chain) -> PublicKeyEnvelope:
         """Our keys and our envelope are those of this very ledger's identity."""
-        kept = read_envelope_file(self._folder)
-        known = [one.key.raw for one in chain.tenures if one.role == "identity"]
-        if kept is not None and kept.part(ML_DSA_87).raw not in known:
-            raise IdentityError(
-                "the ledger belongs to another identity than the one that was kept here",
-                code="KEY_MISMATCH",
-            )
+        require_own_envelope(self._folder, chain)
         keys.settle("identity", chain)
         require_current("identity", keys.signers["identity"], chain)
         return keep_envelope(self._folder, keys.signers["identity"], chain=chain)
@@ -256,27 +255,6 @@ class _Boot:
         if self._projection is not None:
             self._projection.close()
         self._journal = self._projection = None
-
-
-def _require_tail(tail: WitnessTail | None, chain: Chain, milestones: Milestones) -> None:
-    """The ledger reaches, and agrees with, the newest acknowledged point."""
-    if tail is None:
-        return
-    if tail.ledger_ordinal > chain.size:
-        raise _SafeModeError(
-            Finding(
-                code="LEDGER_TRUNCATED",
-                message=f"line {tail.ledger_ordinal} was acknowledged, {chain.size} are left",
-            )
-        )
-    if milestones.hash_at(tail.ledger_ordinal) != f"sha256:{tail.ledger_hash}":
-        raise _SafeModeError(
-            Finding(
-                code="WITNESS_FORK",
-                message=f"line {tail.ledger_ordinal} is not the acknowledged one",
-                seq=tail.ledger_ordinal,
-            )
-        )
 
 
 T = TypeVar("T")

@@ -163,6 +163,21 @@ def require_current(role: Role, key: SigningKey, chain: Chain) -> None:
         )
 
 
+def require_own_envelope(folder: Path, chain: Chain) -> None:
+    """Refuse a ledger of another identity than the one whose envelope is kept beside it.
+
+    Raises:
+        IdentityError: ``KEY_MISMATCH``, ``ENVELOPE_INVALID``.
+    """
+    kept = read_envelope_file(folder)
+    known = [one.key.raw for one in chain.tenures if one.role == "identity"]
+    if kept is not None and kept.part(ML_DSA_87).raw not in known:
+        raise IdentityError(
+            "the ledger belongs to another identity than the one that was kept here",
+            code="KEY_MISMATCH",
+        )
+
+
 def keep_envelope(
     folder: Path, key: SigningKey, *, chain: Chain | None = None
 ) -> PublicKeyEnvelope:

@@ -4,13 +4,11 @@
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias
 
 from agentic_os.crypto import VerifyingKey
 from agentic_os.crypto.note_keys import NoteKey
-from agentic_os.errors import AgenticOSError, IdentityError
+from agentic_os.errors import IdentityError
 from agentic_os.identity import safe_mode
 from agentic_os.identity.boot import BootOptions, boot
 from agentic_os.identity.high_water import forget_derived
@@ -33,27 +31,10 @@ from agentic_os.ledger import (
     write_backup,
 )
 from agentic_os.ledger.answers import LedgerFormat
-from agentic_os.ledger.layout import KEYS_FOLDER
 from agentic_os.ledger.storage import LEDGER_NAME
 from agentic_os.ledger.verify import Progress
 
-HealthState: TypeAlias = Literal["absent", "sound", "damaged", "latched"]
-
 _GOOD_STANDINGS = frozenset({"LEVEL", "BEHIND"})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HealthData:
-    """How an identity's folder looks without booting it: what ``doctor`` shows.
-
-    ``sound`` says that the ledger verifies and nothing is latched; it does not say what a
-    witness would say.
-    """
-
-    state: HealthState
-    findings: tuple[Finding, ...]
-    lines: int = 0
-    origin: str = ""
 
 
 def verify_ledger(
@@ -192,38 +173,6 @@ def restore_identity(archive: Path, folder: Path) -> BackupData:
         LedgerError: as ``restore_backup``.
     """
     return restore_backup(archive, folder)
-
-
-def identity_health(folder: Path) -> HealthData:
-    """Look at an identity's folder without keys, locks or witnesses; never raises."""
-    if not (folder / LEDGER_NAME).exists():
-        if not (folder / KEYS_FOLDER).exists():
-            return HealthData(state="absent", findings=())
-        missing = Finding(
-            code="LEDGER_MISSING",
-            message="there are keys and no ledger",
-            hint="Restore the newest backup, then boot.",
-        )
-        return HealthData(state="damaged", findings=(missing,))
-    try:
-        data = verify_ledger(folder)
-    except AgenticOSError as error:
-        found = Finding(code=error.code, message=error.message, hint=error.hint)
-        return HealthData(state="damaged", findings=(safe_mode.with_hint(found),))
-    if data.findings:
-        return HealthData(
-            state="damaged",
-            findings=tuple(safe_mode.with_hint(one) for one in data.findings),
-            lines=data.lines,
-            origin=data.origin,
-        )
-    kept = safe_mode.read_latch(folder)
-    return HealthData(
-        state="sound" if kept is None else "latched",
-        findings=() if kept is None else (safe_mode.with_hint(kept[0]),),
-        lines=data.lines,
-        origin=data.origin,
-    )
 
 
 def _remains(reason: Finding | None) -> IdentityError:

@@ -4,6 +4,7 @@ It catches the simple cases without any witness: a ledger that is shorter, or ot
 no proof (whoever edits the ledger can edit it too); the question to the witness is.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -77,6 +78,30 @@ def read_tail(folder: Path) -> WitnessTail | None:
         ledger_hash=shape.ledger_hash,
         witnessed_at=shape.witnessed_at,
     )
+
+
+def require_tail(tail: WitnessTail | None, size: int, hash_at: Callable[[int], str | None]) -> None:
+    """The ledger reaches, and agrees with, the newest acknowledged point.
+
+    Args:
+        tail: that point; nothing is required without one.
+        size: number of lines of the verified ledger.
+        hash_at: the hash of one of its lines.
+
+    Raises:
+        IdentityError: ``LEDGER_TRUNCATED``, ``WITNESS_FORK``.
+    """
+    if tail is None:
+        return
+    if tail.ledger_ordinal > size:
+        raise IdentityError(
+            f"line {tail.ledger_ordinal} was acknowledged, {size} are left",
+            code="LEDGER_TRUNCATED",
+        )
+    if hash_at(tail.ledger_ordinal) != f"sha256:{tail.ledger_hash}":
+        raise IdentityError(
+            f"line {tail.ledger_ordinal} is not the acknowledged one", code="WITNESS_FORK"
+        )
 
 
 def tail_now(journal: Journal) -> WitnessTail:

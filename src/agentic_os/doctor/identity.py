@@ -1,0 +1,120 @@
+"""Examine the identity and the witness that live on this machine, where any do.
+
+What boot would find without asking a witness is told with what to do about it, for every case
+of safe mode (``identity.health``); then whether anybody elsewhere could notice a rollback.
+Nothing is changed, and no witness is asked: that is what ``ledger boot`` does.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+from agentic_os.crypto.envelope_keys import parse_time
+from agentic_os.doctor.identifiers import IDENTITY_CHECKS
+from agentic_os.identity import HealthData, identity_health
+from agentic_os.ledger import Finding
+from agentic_os.results import Check
+from agentic_os.witness.health import witness_health
+
+ACKNOWLEDGED_WITHIN: Final = timedelta(hours=24)
+LINES_UNACKNOWLEDGED: Final = 200
+"""A bookmark is due after 100 entries (ledger format, Bookmark); receipts are lines, too."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnPlaces:
+    """Where the identity, its witness policy and an own witness would be."""
+
+    identity: Path
+    policy: Path
+    witness: Path
+
+
+def examine_identity(
+    places: OwnPlaces, *, now: datetime | None = None, progress: Callable[[int], None] | None = None
+) -> Iterator[Check]:
+    """Make the checks of ``IDENTITY_CHECKS``.
+
+    Args:
+        places: where to look.
+        now: with a time zone; the clock's by default.
+        progress: called with the number of ledger bytes verified.
+    """
+    moment = now or datetime.now(UTC)
+    health = identity_health(places.identity, progress=progress)
+    yield from _ledger(health)
+    yield from _witnessed(health, places.policy, moment)
+    yield from _own_witness(places.witness, moment)
+
+
+def _ledger(health: HealthData) -> Iterator[Check]:
+    if health.state == "absent":
+        yield _fine("identity.ledger", "no identity lives here")
+        return
+    for finding in health.findings:
+        yield Check(
+            id="identity.ledger",
+            status="fail",
+            message=f"{finding.code}: {_at(finding)}{finding.message}",
+            hint=finding.hint,
+        )
+    if not health.findings:
+        yield _fine("identity.ledger", f"{health.lines} lines verify, every signature")
+
+
+def _witnessed(health: HealthData, policy: Path, now: datetime) -> Iterator[Check]:
+    check = "identity.witnessed"
+    if health.state == "absent":
+        yield _fine(check, IDENTITY_CHECKS[check])
+        return
+    behind = health.lines - health.acknowledged
+    if not policy.is_file():
+        yield Check(
+            id=check,
+            status="warn",
+            message="no witness policy: nobody elsewhere could notice a rollback",
+            hint="Write witnesses.policy in the config folder, then `agentic-os ledger bookmark`.",
+        )
+    elif not health.acknowledged:
+        yield _due("no witness has acknowledged anything yet")
+    elif behind > LINES_UNACKNOWLEDGED:
+        yield _due(f"{behind} lines are younger than the last acknowledged one")
+    elif behind > 1 and now - parse_time(health.acknowledged_at) > ACKNOWLEDGED_WITHIN:
+        yield _due(f"the last acknowledgement is of {health.acknowledged_at}")
+    else:
+        yield _fine(check, f"line {health.acknowledged} was acknowledged last")
+
+
+def _own_witness(folder: Path, now: datetime) -> Iterator[Check]:
+    found = witness_health(folder, now=now)
+    if not found:
+        text = "no witness is run here" if found is None else IDENTITY_CHECKS["witness.health"]
+        yield _fine("witness.health", text)
+        return
+    for finding in found:
+        yield Check(
+            id="witness.health",
+            status="fail" if finding.is_urgent else "warn",
+            message=f"{finding.code}: {finding.message}",
+            hint=finding.hint,
+        )
+
+
+def _due(message: str) -> Check:
+    return Check(
+        id="identity.witnessed",
+        status="warn",
+        message=message,
+        hint="Run `agentic-os ledger bookmark`; it says which witness does not answer.",
+    )
+
+
+def _fine(check: str, message: str) -> Check:
+    return Check(id=check, status="ok", message=message)
+
+
+def _at(finding: Finding) -> str:
+    named = finding.seq is not None and not finding.message.startswith(f"line {finding.seq}")
+    return f"line {finding.seq}: " if named else ""
