@@ -53,7 +53,14 @@ GRAPH_CODES: Mapping[str, CodeRow] = _table(
     _row("GRAPH_MEMBER_UNKNOWN", "info", "A hyperedge names a node that is not there."),
     _row("GRAPH_SECRET_REDACTED", "info", "A label, id or word held a secret; it was replaced."),
     _row("GRAPH_MISSING", "info", "A project of tier 2 or above has no graph file yet: normal."),
-    _row("GRAPH_NONE", "info", "A project that was asked for has a stack without a graph."),
+    _row(
+        "GRAPH_NONE",
+        "info",
+        "A project that was asked for, or the whole fleet, has a stack without a graph.",
+    ),
+    _row("GRAPH_MATCHES_CUT", "info", "More nodes have that name than are looked at."),
+    _row("GRAPH_TIME_OUT", "warning", "The graph did not answer a search in time; exit 2."),
+    _row("GRAPH_RELATION_UNKNOWN", "info", "No graph has an edge of that relation."),
     _row("GRAPH_NAME_AMBIGUOUS", "error", "A name means several nodes; they are listed."),
     _row("GRAPH_NAME_UNKNOWN", "error", "No node has that name; near ones are listed."),
     _row(

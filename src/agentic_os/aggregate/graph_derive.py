@@ -21,8 +21,12 @@ from agentic_os.aggregate.graph_edges_stubs import stub_edges
 from agentic_os.aggregate.graph_edges_tools import tool_edges
 from agentic_os.aggregate.graph_files import stored_manifests
 from agentic_os.aggregate.graph_state import Known, keep_state
-from agentic_os.aggregate.graph_store import node_range
-from agentic_os.aggregate.graph_tables import CONFIDENCE_CODES, FLAG_FILE, FLAG_PACKAGE
+from agentic_os.aggregate.graph_tables import (
+    CONFIDENCE_CODES,
+    FLAG_FILE,
+    FLAG_PACKAGE,
+    node_range,
+)
 from agentic_os.code.values import SourceFacts
 
 MAX_CACHED_FACTS_ENTRIES = 8_192

@@ -249,8 +249,16 @@ class FileReader:
         )
         return bool(sha256)
 
-    def record_build_hashes(self, graph_path: str) -> None:
-        """Take over the file hashes that Graphify wrote beside the graph when it built it."""
+    def record_build_hashes(self, graph_path: str, *, renewed: bool) -> None:
+        """Note what every file was when the graph was built, as far as that can be known.
+
+        Graphify writes a record of it beside the graph. A file that it does not name is taken
+        for what it was when this graph was taken in.
+
+        Args:
+            graph_path: the graph's file.
+            renewed: whether the graph itself is new; otherwise what is known stays.
+        """
         folder = graph_path.rpartition("/")[0]
         record = f"{folder}/{_BUILD_RECORD}".lstrip("/")
         hashes: dict[str, str] = {}
@@ -260,8 +268,6 @@ class FileReader:
                 hashes = build_hashes(read.data)
             except FilesError:
                 hashes = {}
-        if not hashes and self._never_recorded():
-            return
         by_name: dict[str, list[str]] = {}
         for key in hashes:
             by_name.setdefault(key.rpartition("/")[2], []).append(key)
@@ -270,11 +276,11 @@ class FileReader:
             near = by_name.get(path.rpartition("/")[2], [])
             same = [key for key in near if key == path or key.endswith(f"/{path}")]
             rows.append((hashes[same[0]] if len(same) == 1 else "", fid))
-        self.connection.executemany("UPDATE graph_file SET built=? WHERE fid=?", rows)
-
-    def _never_recorded(self) -> bool:
-        query = "SELECT 1 FROM graph_file WHERE rid=? AND built != '' LIMIT 1"
-        return self.connection.execute(query, (self.rid,)).fetchone() is None
+        unrecorded = "sha256" if renewed else "built"
+        self.connection.executemany(
+            f"UPDATE graph_file SET built=coalesce(nullif(?1, ''), {unrecorded}) WHERE fid=?2",  # noqa: S608 - two fixed names
+            rows,
+        )
 
     def list_manifests(self, paths: list[str]) -> None:
         """Give manifests that nodes stand for a place among the files, as they were read."""

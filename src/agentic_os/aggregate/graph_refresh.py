@@ -277,7 +277,7 @@ class _Run:
                 counts_text(graph.counts),
             ),
         )
-        self._take_in(project, rid, folder, graph)
+        self._take_in(project, rid, folder, graph, renewed=True)
 
     def _stored_hash(self, rid: int) -> str:
         row = self.connection.execute("SELECT sha256 FROM graph_repo WHERE rid=?", (rid,))
@@ -377,14 +377,16 @@ class _Run:
         except AgenticOSError as fault:
             self._failed(project, row, fault, row.fingerprint, row.read_at_ns)
             return
-        self._take_in(project, row.rid, folder, graph)
+        self._take_in(project, row.rid, folder, graph, renewed=False)
 
-    def _take_in(self, project: GraphProject, rid: int, folder: Folder, graph: "Graph") -> None:
+    def _take_in(
+        self, project: GraphProject, rid: int, folder: Folder, graph: "Graph", *, renewed: bool
+    ) -> None:
         from agentic_os.aggregate.graph_take_in import take_in
 
         self.change()
         part = self._slice(project, rid, folder)
-        done = take_in(self.connection, part, graph, self.now())
+        done = take_in(self.connection, part, graph, self.now(), renewed=renewed)
         self.files_read += done.files_read
         if done.fault is not None:
             self.diagnostics[project.id] = _diagnostic(project, done.fault.code, done.fault.message)

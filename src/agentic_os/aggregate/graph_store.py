@@ -17,6 +17,7 @@ from agentic_os.aggregate.graph_tables import (
     FLAG_SYNTHETIC,
     MAX_PROJECT_NODES,
     PROJECT_SHIFT,
+    node_range,
 )
 from agentic_os.aggregate.graph_values import Graph
 from agentic_os.errors import GraphError
@@ -40,11 +41,6 @@ def project_number(connection: sqlite3.Connection, project: str) -> int | None:
     """Return a project's number in the graph tables, or ``None`` when it has none."""
     row = connection.execute("SELECT rid FROM graph_repo WHERE project=?", (project,)).fetchone()
     return int(row[0]) if row else None
-
-
-def node_range(rid: int) -> tuple[int, int]:
-    """Return the first and last node number that a project's nodes can have."""
-    return rid << PROJECT_SHIFT, (rid << PROJECT_SHIFT) | MAX_PROJECT_NODES
 
 
 def forget_graph(connection: sqlite3.Connection, rid: int) -> None:

@@ -24,10 +24,19 @@ FLAG_PACKAGE = 4
 CONFIDENCE_CODES = {"EXTRACTED": 0, "INFERRED": 1, "AMBIGUOUS": 2}
 CONFIDENCE_WORDS = ("EXTRACTED", "INFERRED", "AMBIGUOUS")
 
+RULES = ("R1", "R1b", "R2", "R2b", "R3", "R3b", "R3c", "R3d", "R5", "R7")
+"""The rules that make edges between projects (``docs/explanation/cross-repo-edges.md``)."""
+
 STATUS_CURRENT = "current"
 STATUS_STALE = "stale"
 STATUS_MISSING = "missing"
 STATUS_REFUSED = "refused"
+
+
+def node_range(rid: int) -> tuple[int, int]:
+    """Return the first and last node number that a project's nodes can have."""
+    return rid << PROJECT_SHIFT, (rid << PROJECT_SHIFT) | MAX_PROJECT_NODES
+
 
 GRAPH_DDL = """
 CREATE TABLE graph_meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -66,8 +75,8 @@ CREATE TABLE graph_file(
     ctime_ns INTEGER NOT NULL,
     inode INTEGER NOT NULL,
     read_at_ns INTEGER NOT NULL,
-    sha256 TEXT NOT NULL,           -- when it was read
-    built TEXT NOT NULL,            -- MD5 that Graphify recorded when it built the graph
+    sha256 TEXT NOT NULL,           -- when it was last read
+    built TEXT NOT NULL,            -- when the graph was built: Graphify's MD5, else our SHA-256
     facts BLOB,                     -- SourceFacts as MessagePack
     UNIQUE(rid, path)
 );

@@ -38,8 +38,18 @@ class Slice:
     redactor: Redactor
 
 
-def take_in(connection: sqlite3.Connection, part: Slice, graph: Graph, now_ns: int) -> TakenIn:
-    """Read what a graph names and store its slice in place of the former one."""
+def take_in(
+    connection: sqlite3.Connection, part: Slice, graph: Graph, now_ns: int, *, renewed: bool
+) -> TakenIn:
+    """Read what a graph names and store its slice in place of the former one.
+
+    Args:
+        connection: the store, inside a transaction.
+        part: the project's slice.
+        graph: what its graph file says.
+        now_ns: the time of this reading.
+        renewed: whether the graph file itself is new; otherwise something beside it is.
+    """
     graph = redacted_graph(graph, part.redactor)
     connection.execute(
         "UPDATE graph_repo SET counts=? WHERE rid=?", (counts_text(graph.counts), part.rid)
@@ -51,8 +61,9 @@ def take_in(connection: sqlite3.Connection, part: Slice, graph: Graph, now_ns: i
     reader = FileReader(connection, part.rid, listing, now_ns, part.redactor)
     count = reader.carry_out(reader.plan(sorted(based.values())))
     extra = extra_nodes(part.name, graph, base, reader)
+    # What the graph names is as old as the graph; manifests are as we read them just now.
+    reader.record_build_hashes(part.graph_path, renewed=renewed)
     reader.list_manifests(sorted({item.path for item in extra if item.package and item.path}))
-    reader.record_build_hashes(part.graph_path)
     numbers = dict(known_files(connection, part.rid))
     files = {path: numbers[whole] for path, whole in based.items() if whole in numbers}
     files.update({item.path: numbers[item.path] for item in extra if item.path in numbers})

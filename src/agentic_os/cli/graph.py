@@ -6,18 +6,24 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 import typer
 
+from agentic_os.cli.graph_output import (
+    edge_table,
+    holds_text,
+    link_table,
+    node_table,
+    place_text,
+    refuse,
+    say_nothing_found,
+    say_nothing_linked,
+    say_nothing_near,
+    unsettled,
+)
 from agentic_os.cli.options import Json, Projects, Roots
+from agentic_os.cli.output import say, table
 
 if TYPE_CHECKING:
     from agentic_os.errors import AgenticOSError
     from agentic_os.results import Answer
-    from agentic_os.tiers.graph_answers import (
-        GraphEdgeView,
-        GraphNodeView,
-        GraphPlace,
-        LinkCount,
-        Outcome,
-    )
     from agentic_os.tiers.graph_context import CodeGraph
 
 T = TypeVar("T")
@@ -63,7 +69,7 @@ def stats(
         _finish_document("graph-stats", answer)
         return
     data = answer.data
-    _table(
+    table(
         ("project", "graph", "nodes", "edges", "files", "external", "behind"),
         [
             (
@@ -78,22 +84,22 @@ def stats(
             for item in data.projects
         ],
     )
-    _link_table(data.links)
+    link_table(data.links)
     if data.analytics is not None:
-        _table(
+        table(
             ("central", "project", "file", "in", "core"),
             [
                 (
                     item.node.label,
                     item.node.project or "",
-                    _place(item.node.place),
+                    place_text(item.node.place),
                     str(item.in_degree),
                     str(item.core),
                 )
                 for item in data.analytics.central
             ],
         )
-        _table(
+        table(
             ("community", "projects", "among them"),
             [
                 (
@@ -127,9 +133,10 @@ def find(
     if json:
         _finish_document("graph-find", answer)
         return
-    _node_table(answer.data.nodes)
+    node_table(answer.data.nodes)
+    say_nothing_found(answer.data)
     if answer.data.total > len(answer.data.nodes):
-        _say(f"{answer.data.total} found; --limit shows more")
+        say(f"{answer.data.total} found; --limit shows more")
     _finish(answer)
 
 
@@ -167,14 +174,15 @@ def neighbors(
             externals=externals,
         )
     data = answer.data
-    error = _unsettled(data.outcome, name)
+    error = unsettled(data.outcome, name)
     if json:
         _finish_document("graph-neighbors", answer, error=error)
         return
-    _refuse(error, data.candidates)
-    _edge_table(data.edges, (data.start, *data.nodes))
+    refuse(error, data.candidates)
+    edge_table(data.edges, (data.start, *data.nodes))
+    say_nothing_near(data)
     if data.truncated:
-        _say("more is connected; --limit shows more")
+        say("more is connected; --limit shows more")
     _finish(answer)
 
 
@@ -213,19 +221,19 @@ def path(
             budget=budget,
         )
     data = answer.data
-    error = _unsettled(data.outcome, target if data.unsettled == "target" else source)
+    error = unsettled(data.outcome, target if data.unsettled == "target" else source)
     if json:
         _finish_document("graph-path", answer, error=error)
         return
-    _refuse(error, data.candidates)
-    _edge_table(data.edges, data.nodes)
+    refuse(error, data.candidates)
+    edge_table(data.edges, data.nodes)
     match data.outcome:
         case "no-path":
-            _say(f"there is no path ({data.explored} nodes seen)")
+            say(f"there is no path ({data.explored} nodes seen)")
         case "budget-exhausted":
-            _say(f"gave up after {data.explored} nodes; --budget looks further")
+            say(f"gave up after {data.explored} nodes; --budget looks further")
         case _:
-            _say(f"{data.hops} hops")
+            say(f"{data.hops} hops")
     _finish(answer)
 
 
@@ -248,28 +256,28 @@ def impact(
     with _graph(root, project, check=not no_check) as (graph, projects):
         answer = ask(graph, name, projects=projects, depth=depth, limit=limit)
     data = answer.data
-    error = _unsettled(data.outcome, name)
+    error = unsettled(data.outcome, name)
     if json:
         _finish_document("graph-impact", answer, error=error)
         return
-    _refuse(error, data.candidates)
-    _table(
+    refuse(error, data.candidates)
+    table(
         ("distance", "node", "project", "file", "holds"),
         [
             (
                 str(node.distance),
                 node.label,
                 node.project or "",
-                _place(node.place),
-                _holds(node.place),
+                place_text(node.place),
+                holds_text(node.place),
             )
             for node in data.nodes
         ],
     )
     for item in data.projects:
-        _say(f"{item.project}: {item.nodes} depend on it, the nearest at {item.nearest}")
+        say(f"{item.project}: {item.nodes} depend on it, the nearest at {item.nearest}")
     if data.total > len(data.nodes):
-        _say(f"{data.total} in all; --limit shows more")
+        say(f"{data.total} in all; --limit shows more")
     _finish(answer)
 
 
@@ -297,29 +305,31 @@ def links(
 
     with _graph(root, project, check=not no_check) as (graph, projects):
         answer = ask(graph, projects=projects, rules=rule or (), limit=limit, near=near)
+        graphs = graph.with_nodes()
     if json:
         _finish_document("graph-links", answer)
         return
     data = answer.data
-    _edge_table(data.edges, data.nodes)
+    edge_table(data.edges, data.nodes)
     if data.total > len(data.edges):
-        _say(f"{data.total} edges; --limit shows more")
+        say(f"{data.total} edges; --limit shows more")
+    say_nothing_linked(data, graphs)
     if data.near:
-        _table(
+        table(
             ("not linked", "rule", "why", "at", "nearly"),
             [
                 (
                     item.subject,
                     item.rule,
                     f"{item.code}: {item.reason}",
-                    f"{item.place.project}:{_place(item.place)}",
+                    f"{item.place.project}:{place_text(item.place)}",
                     " ".join(item.candidates),
                 )
                 for item in data.near
             ],
         )
     if data.near_total > len(data.near):
-        _say(f"{data.near_total} were nearly linked; --limit shows more")
+        say(f"{data.near_total} were nearly linked; --limit shows more")
     _finish(answer)
 
 
@@ -339,7 +349,7 @@ def export(
     """
     from agentic_os.cli.output import write
     from agentic_os.tiers.graph_export import export as ask
-    from agentic_os.tiers.graph_export import export_parts
+    from agentic_os.tiers.graph_export import export_account, export_parts
 
     with _graph(root, project, check=False) as (graph, projects):
         if json:
@@ -347,6 +357,8 @@ def export(
             return
         for part in export_parts(graph, format_, projects=projects):
             write(part)
+        account = export_account(graph, projects=projects)
+    _finish(account)
 
 
 # -- shared ------------------------------------------------------------------------------------
@@ -357,112 +369,10 @@ def _graph(
     root: list[str] | None, project: list[str] | None, *, check: bool = True
 ) -> Iterator[tuple["CodeGraph", frozenset[str] | None]]:
     from agentic_os.aggregate.workspace import Person, open_workspace
-    from agentic_os.tiers.graph import code_graph
+    from agentic_os.tiers.graph_context import code_graph
 
     with open_workspace(Person.here(), root or (), sources=True) as workspace:
         yield code_graph(workspace, check=check), workspace.project_ids(project or ())
-
-
-def _unsettled(outcome: "Outcome", name: str) -> "AgenticOSError | None":
-    from agentic_os.errors import GraphError
-    from agentic_os.text.fencing import one_line
-
-    match outcome:
-        case "ambiguous":
-            return GraphError(
-                f"{one_line(name)} means several nodes",
-                code="GRAPH_NAME_AMBIGUOUS",
-                hint="Give one of their ids, a path with the name (src/app.py:load), or --project.",
-            )
-        case "unknown":
-            return GraphError(
-                f"no node is called {one_line(name)}",
-                code="GRAPH_NAME_UNKNOWN",
-                hint="graph find looks for parts of names.",
-            )
-        case _:
-            return None
-
-
-def _refuse(error: "AgenticOSError | None", candidates: "tuple[GraphNodeView, ...]") -> None:
-    if error is not None:
-        _node_table(candidates)
-        raise error
-
-
-def _node_table(nodes: "tuple[GraphNodeView, ...]") -> None:
-    _table(
-        ("node", "project", "file", "holds", "id"),
-        [
-            (node.label, node.project or "", _place(node.place), _holds(node.place), node.id)
-            for node in nodes
-        ],
-    )
-
-
-def _edge_table(
-    edges: "tuple[GraphEdgeView, ...]", nodes: "tuple[GraphNodeView | None, ...]"
-) -> None:
-    labels = {
-        node.id: f"{node.label} ({node.project})" if node.project else node.label
-        for node in nodes
-        if node is not None
-    }
-    _table(
-        ("from", "relation", "to", "sure", "rule", "seen at", "holds"),
-        [
-            (
-                labels.get(edge.source, edge.source),
-                edge.relation,
-                labels.get(edge.target, edge.target),
-                f"{edge.confidence} {edge.score:g}",
-                edge.rule,
-                " -> ".join(_place(place) for place in edge.evidence),
-                " ".join(_holds(place) for place in edge.evidence),
-            )
-            for edge in edges
-        ],
-    )
-
-
-def _link_table(counts: "tuple[LinkCount, ...]") -> None:
-    if counts:
-        _table(
-            ("from", "to", "relation", "rule", "sure", "edges"),
-            [
-                (
-                    item.source,
-                    item.target,
-                    item.relation,
-                    item.rule,
-                    item.confidence,
-                    str(item.count),
-                )
-                for item in counts
-            ],
-        )
-
-
-def _place(place: "GraphPlace | None") -> str:
-    if place is None:
-        return ""
-    return place.path if place.line is None else f"{place.path}:{place.line}"
-
-
-def _holds(place: "GraphPlace | None") -> str:
-    return "" if place is None else {True: "yes", False: "changed", None: "?"}[place.holds]
-
-
-def _table(columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
-    from agentic_os.cli.output import table
-
-    table(columns, rows)
-
-
-def _say(words: str) -> None:
-    from agentic_os.cli.output import say
-
-    say(words)
 
 
 def _finish(answer: "Answer[T]") -> None:

@@ -5,9 +5,8 @@ edges that are not AMBIGUOUS, and answers with places: project, file, line, and 
 line still holds. A name that means several nodes is not guessed at: the answer lists them.
 """
 
-from agentic_os.aggregate.workspace import Workspace
 from agentic_os.tiers.graph_analytics import analytics
-from agentic_os.tiers.graph_context import CodeGraph, GraphFolder
+from agentic_os.tiers.graph_context import CodeGraph, GraphFolder, code_graph
 from agentic_os.tiers.graph_export import export, export_parts
 from agentic_os.tiers.graph_links import links, stats
 from agentic_os.tiers.graph_near import find, neighbors
@@ -27,18 +26,3 @@ __all__ = [
     "path",
     "stats",
 ]
-
-
-def code_graph(workspace: Workspace, *, check: bool = True) -> CodeGraph:
-    """Open the graph of a workspace.
-
-    Args:
-        workspace: the fleet and its open store.
-        check: whether files are read to see if their lines still hold.
-    """
-    folders = {
-        project.id: GraphFolder(folder=project.folder, commit=project.commit)
-        for project in workspace.fleet.projects
-        if project.retrieval
-    }
-    return CodeGraph(workspace.store.connection, folders, check=check)

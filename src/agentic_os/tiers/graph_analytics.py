@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from agentic_os.aggregate.graph_tables import CONFIDENCE_CODES, PROJECT_SHIFT
 from agentic_os.errors import GraphError
-from agentic_os.tiers.graph_answers import AnalyticsData, CentralNode, Community
 from agentic_os.tiers.graph_context import CodeGraph
+from agentic_os.tiers.graph_union_answers import AnalyticsData, CentralNode, Community
 from agentic_os.tiers.graph_walk import CONTAINMENT, relation_numbers
 
 if TYPE_CHECKING:

@@ -5,16 +5,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from agentic_os.aggregate.graph_tables import STATUS_MISSING, STATUS_REFUSED, STATUS_STALE
 from agentic_os.errors import UsageError
-from agentic_os.results import Answer, Omission
+from agentic_os.results import Answer, Diagnostic, Omission
 from agentic_os.text.fencing import one_line
 from agentic_os.tiers.graph_answers import GraphNodeView, Outcome
 from agentic_os.tiers.graph_names import NameFinder
 from agentic_os.tiers.graph_views import Viewer
 from agentic_os.tiers.graph_walk import Scope, Walker, relation_numbers
+
+if TYPE_CHECKING:
+    from agentic_os.aggregate.workspace import Workspace
 
 DEFAULT_LIMIT_NODES = 50
 MAX_LIMIT_NODES = 10_000
@@ -41,6 +44,7 @@ class CodeGraph:
         folders: Mapping[str, GraphFolder],
         *,
         check: bool = True,
+        workspace: "Workspace | None" = None,
     ) -> None:
         """Ask ``connection``.
 
@@ -48,7 +52,9 @@ class CodeGraph:
             connection: the store, open for reading.
             folders: the fleet's projects by id.
             check: whether files are read to see if their lines still hold.
+            workspace: whose warnings the answers carry; a bare store has none.
         """
+        self.workspace = workspace
         self.connection = connection
         self.folders = folders
         self.check = check
@@ -62,6 +68,11 @@ class CodeGraph:
             return None
         return frozenset(number for number, project in self.projects.items() if project in projects)
 
+    def with_nodes(self) -> int:
+        """Return how many projects have a graph with anything in it."""
+        row = self.connection.execute("SELECT count(*) FROM graph_repo WHERE nodes > 0")
+        return int(row.fetchone()[0])
+
     def finder(self, projects: frozenset[str] | None) -> NameFinder:
         """Find names in the given projects."""
         return NameFinder(self.connection, self.projects, self.numbers(projects))
@@ -73,6 +84,18 @@ class CodeGraph:
         wanted = relation_numbers(self.connection, relations) if relations else None
         scope = Scope(projects=self.numbers(projects), relations=wanted, externals=externals)
         return Walker(self.connection, scope)
+
+    def unknown(self, relations: Sequence[str]) -> list[Omission]:
+        """Say which of the relations that were asked for no graph has."""
+        return [
+            Omission(
+                code="GRAPH_RELATION_UNKNOWN",
+                scope="graph",
+                reason=f"no graph has an edge of the relation {one_line(relation)}",
+            )
+            for relation in dict.fromkeys(relations)
+            if not relation_numbers(self.connection, (relation,))
+        ]
 
     @contextmanager
     def viewer(self) -> Iterator[Viewer]:
@@ -92,7 +115,8 @@ class CodeGraph:
         self, viewer: Viewer, name: str, projects: frozenset[str] | None
     ) -> tuple[GraphNodeView, ...]:
         """Return what a name that is not settled may mean, best first."""
-        rows = self.finder(projects).search(name).rows
+        finder = self.finder(projects)
+        rows = finder.search(name).rows or finder.near(name)
         return tuple(viewer.node(row) for row in rows[:MAX_CANDIDATES_ENTRIES])
 
     def answer(
@@ -106,9 +130,16 @@ class CodeGraph:
     ) -> Answer[_T]:
         """Say what the answer could not be computed from."""
         left_out = list(omissions)
+        if not self.projects:
+            left_out.append(
+                Omission(
+                    code="GRAPH_NONE", scope="fleet", reason="no project's stack has a code graph"
+                )
+            )
         left_out += [
             Omission(code="GRAPH_NONE", scope=project, reason="its stack has no graph")
             for project in sorted((projects or frozenset()) - set(self.projects.values()))
+            if self.projects
         ]
         for project, path, status, code, message in self.connection.execute(
             "SELECT project, graph_path, status, code, message FROM graph_repo ORDER BY project"
@@ -124,9 +155,9 @@ class CodeGraph:
                     )
                 )
             elif status in {STATUS_REFUSED, STATUS_STALE}:
-                refused = status == STATUS_REFUSED
-                incomplete = incomplete or refused
-                kept = "" if refused else "; its last good graph was used"
+                # Evidence that is there and cannot be read (ADR 0003), whatever is left of it.
+                incomplete = True
+                kept = "" if status == STATUS_REFUSED else "; its last good graph was used"
                 left_out.append(Omission(code=code, scope=project, reason=one_line(message) + kept))
         if viewer.unchecked:
             left_out.append(
@@ -137,11 +168,33 @@ class CodeGraph:
                     count=len(viewer.unchecked),
                 )
             )
+        warnings: tuple[Diagnostic, ...] = ()
+        if self.workspace is not None:
+            warnings = self.workspace.noticed(projects)
+            vain = self.workspace.asked_in_vain(projects)
+            left_out += vain
+            incomplete = incomplete or bool(vain)
         return Answer(
             data=data,
             omissions=tuple(left_out),
+            warnings=warnings,
             incomplete=incomplete,
         )
+
+
+def code_graph(workspace: "Workspace", *, check: bool = True) -> CodeGraph:
+    """Open the graph of a workspace.
+
+    Args:
+        workspace: the fleet and its open store.
+        check: whether files are read to see if their lines still hold.
+    """
+    folders = {
+        project.id: GraphFolder(folder=project.folder, commit=project.commit)
+        for project in workspace.fleet.projects
+        if project.retrieval
+    }
+    return CodeGraph(workspace.store.connection, folders, check=check, workspace=workspace)
 
 
 def check_limit(limit: int) -> None:

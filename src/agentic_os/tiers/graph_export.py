@@ -14,8 +14,8 @@ import msgspec
 from agentic_os.aggregate.graph_tables import CONFIDENCE_WORDS, PROJECT_SHIFT
 from agentic_os.results import Answer
 from agentic_os.text.fencing import one_line
-from agentic_os.tiers.graph_answers import ExportData, ExportFormat
 from agentic_os.tiers.graph_context import CodeGraph
+from agentic_os.tiers.graph_union_answers import ExportData, ExportFormat
 from agentic_os.tiers.graph_views import CROSS_QUERY, EXTERNAL_PREFIX, NODE_QUERY
 
 _Value = str | int | float | bool | None
@@ -41,6 +41,12 @@ def export(
     data = ExportData(format=format_, nodes=nodes, edges=edges, document=document)
     with graph.viewer() as viewer:
         return graph.answer(data, projects, viewer)
+
+
+def export_account(graph: CodeGraph, *, projects: frozenset[str] | None = None) -> Answer[None]:
+    """Say what an export of the given projects leaves out, without making it."""
+    with graph.viewer() as viewer:
+        return graph.answer(None, projects, viewer)
 
 
 def export_parts(

@@ -17,11 +17,13 @@ from agentic_os.aggregate.store import Store
 from agentic_os.results import Omission
 from agentic_os.text.tokens import index_extra
 from agentic_os.tiers.confirm import bare_name
+from agentic_os.tiers.graph_names import spellings
 from agentic_os.tiers.interface import Candidate, Found, ProjectScore, Query
 from agentic_os.tiers.lexical import SPARE_CANDIDATES, iso_time
 
 GRAPH_TIER = 2
 TIME_LIMIT_SECONDS = 0.25
+TIME_OUT_CODE = "GRAPH_TIME_OUT"
 MAX_MATCHES_ENTRIES = 2_000
 _STEPS = 5_000
 """Virtual machine steps of SQLite between two looks at the clock."""
@@ -30,12 +32,12 @@ _TOKEN = re.compile(r"[^\W_]+")
 _NODES = """
 SELECT node.label, node.line, file.path, file.sha256, repo.read_at_ns, repo.project,
        repo.graph_path, repo.sha256
-FROM graph_words JOIN graph_node AS node ON node.nid = graph_words.rowid
-JOIN graph_file AS file ON file.fid = node.fid
-JOIN graph_repo AS repo ON repo.rid = node.nid >> :shift
-WHERE graph_words MATCH :match AND node.line > 0 AND NOT node.flags & :synthetic
-LIMIT :limit
+FROM {source} JOIN graph_file AS file ON file.fid = node.fid
+JOIN graph_repo AS repo ON repo.rid = node.nid >> {shift}
+WHERE {condition} AND node.line > 0 AND NOT node.flags & {synthetic}{inside}
+LIMIT {limit}
 """
+_BY_WORDS = "graph_words JOIN graph_node AS node ON node.nid = graph_words.rowid"
 
 
 class _Row(NamedTuple):
@@ -68,58 +70,86 @@ class GraphSurface:
     def find(self, query: Query) -> GraphFound:
         """Rank the names that hold every word of the query: exact ones first, then the shortest."""
         started = time.perf_counter()
-        match = _match(query.text)
-        rows: list[_Row] = []
-        omissions: tuple[Omission, ...] = ()
-        if match:
-            try:
-                rows = self._bounded(match, started + self._seconds)
-            except sqlite3.OperationalError as fault:
-                if "interrupted" not in str(fault):
-                    raise
-                omissions = (
-                    Omission(
-                        code="GRAPH_TIME_OUT",
-                        scope="graph",
-                        reason="the code graph did not answer in time",
-                    ),
+        rows: dict[_Row, None] = {}
+        omissions: list[Omission] = []
+        try:
+            cut = self._bounded(query, rows, started + self._seconds)
+        except sqlite3.OperationalError as fault:
+            if "interrupted" not in str(fault):
+                raise
+            omissions.append(
+                Omission(
+                    code=TIME_OUT_CODE,
+                    scope="graph",
+                    reason="the code graph did not answer in time",
                 )
-        if query.projects is not None:
-            rows = [row for row in rows if row.project in query.projects]
+            )
+        else:
+            if cut:
+                omissions.append(
+                    Omission(
+                        code="GRAPH_MATCHES_CUT",
+                        scope="graph",
+                        reason=f"more than {MAX_MATCHES_ENTRIES} names hold these words",
+                    )
+                )
         wanted = bare_name(query.text.strip()).casefold()
-        rows.sort(
+        ordered = sorted(
+            rows,
             key=lambda row: (
                 bare_name(row.label).casefold() != wanted,
                 len(row.label),
                 row.project,
                 row.path,
                 row.line,
-            )
+            ),
         )
         found = Found(
             surface="graph",
-            candidates=[_candidate(row) for row in rows[: query.limit + SPARE_CANDIDATES]],
-            total=len(rows),
-            by_project=_by_project(rows),
+            candidates=[_candidate(row) for row in ordered[: query.limit + SPARE_CANDIDATES]],
+            total=len(ordered),
+            by_project=_by_project(ordered),
             milliseconds=(time.perf_counter() - started) * 1_000,
         )
-        return GraphFound(found=found, omissions=omissions)
+        return GraphFound(found=found, omissions=tuple(omissions))
 
-    def _bounded(self, match: str, deadline: float) -> list[_Row]:
+    def _bounded(self, query: Query, rows: dict[_Row, None], deadline: float) -> bool:
+        """Collect the names until the deadline; tell whether there are more than are taken."""
+        match = _match(query.text)
+        if not match:
+            return False
+        inside = self._inside(query.projects)
+        names = spellings(query.text.strip())
+        marks = ",".join("?" * len(names))
         self._connection.set_progress_handler(lambda: int(time.perf_counter() > deadline), _STEPS)
         try:
-            rows = self._connection.execute(
-                _NODES,
-                {
-                    "match": match,
-                    "shift": PROJECT_SHIFT,
-                    "synthetic": FLAG_SYNTHETIC,
-                    "limit": MAX_MATCHES_ENTRIES,
-                },
-            )
-            return [_Row._make(row) for row in rows]
+            # Names that are the query come first: a bound on the others must not lose them.
+            for source, condition, values in (
+                ("graph_node AS node", f"node.label COLLATE NOCASE IN ({marks})", names),
+                (_BY_WORDS, "graph_words MATCH ?", (match,)),
+            ):
+                asked = _NODES.format(
+                    source=source,
+                    condition=condition,
+                    shift=PROJECT_SHIFT,
+                    synthetic=FLAG_SYNTHETIC,
+                    inside=inside,
+                    limit=MAX_MATCHES_ENTRIES + 1,
+                )
+                for row in self._connection.execute(asked, values):
+                    if len(rows) >= MAX_MATCHES_ENTRIES:
+                        return True
+                    rows[_Row._make(row)] = None
         finally:
             self._connection.set_progress_handler(None, 0)
+        return False
+
+    def _inside(self, projects: frozenset[str] | None) -> str:
+        if projects is None:
+            return ""
+        known = self._connection.execute("SELECT rid, project FROM graph_repo")
+        numbers = ",".join(str(int(rid)) for rid, project in known if project in projects)
+        return f" AND node.nid >> {PROJECT_SHIFT} IN ({numbers})"
 
 
 def _match(text: str) -> str:

@@ -3,25 +3,27 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 
-from agentic_os.aggregate.graph_store import node_range
 from agentic_os.aggregate.graph_tables import (
     CONFIDENCE_WORDS,
     FLAG_SYNTHETIC,
     PROJECT_SHIFT,
+    RULES,
     STATUS_REFUSED,
     STATUS_STALE,
+    node_range,
 )
+from agentic_os.errors import UsageError
 from agentic_os.results import Answer, Diagnostic, Omission
 from agentic_os.text.fencing import one_line
 from agentic_os.tiers.graph_analytics import analytics as analysed
-from agentic_os.tiers.graph_answers import (
+from agentic_os.tiers.graph_context import DEFAULT_LIMIT_NODES, CodeGraph, check_limit
+from agentic_os.tiers.graph_union_answers import (
     GraphProjectStats,
     LinkCount,
     LinksData,
     NearMissView,
     StatsData,
 )
-from agentic_os.tiers.graph_context import DEFAULT_LIMIT_NODES, CodeGraph, check_limit
 from agentic_os.tiers.graph_views import CROSS_QUERY
 
 
@@ -38,9 +40,14 @@ def links(
     A project in ``projects`` counts on either side.
 
     Raises:
-        UsageError: the limit is out of bounds.
+        UsageError: the limit is out of bounds, or there is no such rule.
     """
     check_limit(limit)
+    for rule in rules:
+        if rule not in RULES:
+            raise UsageError(
+                f"there is no rule {one_line(rule)}", hint=f"The rules are {', '.join(RULES)}."
+            )
     wanted = set(rules)
     rows = [
         row

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from agentic_os.errors import UsageError
-from agentic_os.results import Answer
+from agentic_os.results import Answer, Omission
 from agentic_os.text.fencing import one_line
 from agentic_os.tiers.graph_answers import Direction, FindData, NeighborsData
 from agentic_os.tiers.graph_context import (
@@ -14,6 +14,7 @@ from agentic_os.tiers.graph_context import (
     check_limit,
     unsettled,
 )
+from agentic_os.tiers.graph_names import MAX_MATCHES_ENTRIES
 
 DEFAULT_DEPTH_HOPS = 1
 
@@ -33,14 +34,27 @@ def find(
     check_limit(limit)
     if not name.strip():
         raise UsageError("the name is empty", hint="Give a label, a path or a node's id.")
-    found = graph.finder(projects).search(name)
-    with graph.viewer() as viewer:
-        nodes = tuple(viewer.node(row) for row in found.rows[:limit])
-        return graph.answer(
-            FindData(query=one_line(name), how=found.how, total=len(found.rows), nodes=nodes),
-            projects,
-            viewer,
+    finder = graph.finder(projects)
+    found = finder.search(name)
+    omissions = []
+    if finder.cut:
+        omissions.append(
+            Omission(
+                code="GRAPH_MATCHES_CUT",
+                scope="graph",
+                reason=f"more than {MAX_MATCHES_ENTRIES} nodes have that name",
+            )
         )
+    near = () if found.rows else finder.near(name)
+    with graph.viewer() as viewer:
+        data = FindData(
+            query=one_line(name),
+            how=found.how,
+            total=len(found.rows),
+            nodes=tuple(viewer.node(row) for row in found.rows[:limit]),
+            near=tuple(viewer.node(row) for row in near),
+        )
+        return graph.answer(data, projects, viewer, omissions)
 
 
 def neighbors(
@@ -105,7 +119,7 @@ def neighbors(
             truncated=truncated,
             ambiguous_left_out=_ambiguous_at(graph, start),
         )
-        return graph.answer(data, projects, viewer)
+        return graph.answer(data, projects, viewer, graph.unknown(relations))
 
 
 def _ambiguous_at(graph: CodeGraph, nid: int) -> int:

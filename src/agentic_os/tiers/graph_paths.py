@@ -1,12 +1,11 @@
 """How one node reaches another, and what depends on a node."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from agentic_os.aggregate.graph_tables import PROJECT_SHIFT
 from agentic_os.errors import UsageError
 from agentic_os.results import Answer
-from agentic_os.tiers.graph_answers import ImpactData, ImpactProject, Outcome, PathData
 from agentic_os.tiers.graph_context import (
     DEFAULT_LIMIT_NODES,
     MAX_DEPTH_HOPS,
@@ -16,6 +15,7 @@ from agentic_os.tiers.graph_context import (
     check_limit,
     unsettled,
 )
+from agentic_os.tiers.graph_path_answers import ImpactData, ImpactProject, PathData
 from agentic_os.tiers.graph_views import Viewer
 from agentic_os.tiers.graph_walk import (
     CONTAINMENT,
@@ -25,6 +25,9 @@ from agentic_os.tiers.graph_walk import (
     Walker,
     relation_numbers,
 )
+
+if TYPE_CHECKING:
+    from agentic_os.tiers.graph_answers import Outcome
 
 DEFAULT_IMPACT_HOPS = 5
 _SIDES: tuple[Literal["source", "target"], ...] = ("source", "target")
@@ -90,7 +93,7 @@ def path(
             edges=tuple(edges),
         )
         exhausted = outcome == "budget-exhausted"
-        return graph.answer(data, projects, viewer, incomplete=exhausted)
+        return graph.answer(data, projects, viewer, graph.unknown(relations), incomplete=exhausted)
 
 
 def impact(

@@ -12,11 +12,12 @@ from graph_builder import GraphFleet, graph_of
 from agentic_os.aggregate.graph_reader import read_graph
 from agentic_os.errors import GraphError, UsageError
 from agentic_os.tiers.graph_analytics import analytics
-from agentic_os.tiers.graph_answers import NeighborsData, PathData
+from agentic_os.tiers.graph_answers import NeighborsData
 from agentic_os.tiers.graph_context import CodeGraph, GraphFolder
 from agentic_os.tiers.graph_export import export, export_parts
 from agentic_os.tiers.graph_links import links, stats
 from agentic_os.tiers.graph_near import find, neighbors
+from agentic_os.tiers.graph_path_answers import PathData
 from agentic_os.tiers.graph_paths import impact, path
 
 LIB = {
@@ -356,7 +357,7 @@ def test_stats_say_what_is_held_and_what_is_missing(graph: CodeGraph, graphs: Gr
     graphs.graph("lib", b"[]")
     graphs.refresh("lib", "app", "top", "bare", "bad")
     kept = stats(asked, projects=only("lib"))
-    assert (kept.incomplete, kept.omissions[0].code) == (False, "GRAPH_NOT_OBJECT")
+    assert (kept.incomplete, kept.omissions[0].code) == (True, "GRAPH_NOT_OBJECT")
     assert "last good graph" in kept.omissions[0].reason
 
 
