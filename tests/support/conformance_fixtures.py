@@ -7,13 +7,15 @@ itself. Test only: nothing below ``src`` knows of it.
 
 import base64
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Annotated, Any
 
 import mcp_types as types
+from conformance_rounds import add_rounds
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.prompts.base import UserMessage
+from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.shared.exceptions import MCPError
 from mcp_types.jsonrpc import MISSING_REQUIRED_CLIENT_CAPABILITY
 from pydantic import BaseModel, Field
@@ -122,6 +124,13 @@ def fixtures() -> MCPServer:  # noqa: C901, PLR0915 - a list of fixtures, nothin
         return "the client samples"
 
     @made.tool(structured_output=False)
+    def test_header_argument(
+        note: Annotated[str, Field(json_schema_extra={"x-mcp-header": "Note"})],
+    ) -> str:
+        """An argument that is sent as a header, too."""
+        return note
+
+    @made.tool(structured_output=False)
     async def test_sampling(prompt: str, ctx: Context) -> str:
         """Asks the client's model."""
         message = types.SamplingMessage(
@@ -226,6 +235,7 @@ def fixtures() -> MCPServer:  # noqa: C901, PLR0915 - a list of fixtures, nothin
         image = types.ImageContent(type="image", data=PNG, mime_type="image/png")
         return [UserMessage(content=image), UserMessage(content="Please analyze the image above.")]
 
+    add_rounds(made)
     return made
 
 
@@ -244,9 +254,15 @@ def need_sampling(context: ServerRequestContext[Any]) -> None:
 def with_fixtures(application: Server[Any]) -> Server[Any]:
     """The application, with the suite's fixtures beside what it offers itself."""
     inner = fixtures()._lowlevel_server
-    extra = types.Tool(
-        name="json_schema_2020_12_tool", description="A schema.", input_schema=SCHEMA_2020_12
+    # A state that goes through the client is sealed, as the library's convenience layer does.
+    application.middleware.append(
+        RequestStateBoundary(RequestStateSecurity.ephemeral(), default_audience="fixtures")
     )
+    extra = [
+        types.Tool(
+            name="json_schema_2020_12_tool", description="A schema.", input_schema=SCHEMA_2020_12
+        )
+    ]
 
     def both(method: str) -> tuple[type[Any], Handler, Handler]:
         own, other = application.get_request_handler(method), inner.get_request_handler(method)
@@ -262,7 +278,7 @@ def with_fixtures(application: Server[Any]) -> Server[Any]:
             # The suite calls the first tool without arguments: that must be one without any.
             items = [*getattr(second, member), *getattr(first, member)]
             if member == "tools":
-                items.append(extra)
+                items += extra
             return first.model_copy(update={member: items})
 
         application.add_request_handler(method, params_type, handle)
