@@ -11,6 +11,7 @@
     folders = 50000                    # folders per root
     entries = 50000                    # entries of one folder
     graph_bytes = 536870912            # the largest code graph that is read
+    engine_seconds = 10                # how long one granted engine may take
 
     [[project]]                        # a project by its own path
     path = "~/code/shop"
@@ -23,6 +24,12 @@
 
     [redaction]
     allow = ["AKIAIOSFODNN7EXAMPLE"]   # strings that are no secrets
+
+    [synthesis]                        # the model of search --synthesize
+    url = "http://127.0.0.1:11434/v1"  # OpenAI-compatible; or: command = ["llm", "-m", "x"]
+    model = "qwen3"
+    key_variable = "LLM_KEY"           # where the key is, if one is needed; never the key
+    seconds = 120
 """
 
 from agentic_os.settings.editing import (
@@ -49,6 +56,7 @@ from agentic_os.settings.values import (
     Root,
     RootOrigin,
     Settings,
+    Synthesis,
 )
 
 __all__ = [
@@ -63,6 +71,7 @@ __all__ = [
     "Root",
     "RootOrigin",
     "Settings",
+    "Synthesis",
     "add_grant",
     "add_root",
     "effective_roots",

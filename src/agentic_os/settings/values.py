@@ -10,6 +10,8 @@ DEFAULT_DEPTH_LEVELS = 8
 DEFAULT_FOLDERS_ENTRIES = 50_000
 DEFAULT_FOLDER_ENTRIES = 50_000
 DEFAULT_GRAPH_BYTES = 536_870_912
+DEFAULT_ENGINE_SECONDS = 10
+DEFAULT_SYNTHESIS_SECONDS = 120
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,13 +29,15 @@ class Limits:
 
     ``depth`` counts levels of folders below a root (the root itself is level 0),
     ``folders`` the folders entered per root, ``entries`` the entries looked at in one
-    folder, ``graph_bytes`` the largest code graph that is read.
+    folder, ``graph_bytes`` the largest code graph that is read, ``engine_seconds`` how long
+    one granted engine may take to answer.
     """
 
     depth: int = DEFAULT_DEPTH_LEVELS
     folders: int = DEFAULT_FOLDERS_ENTRIES
     entries: int = DEFAULT_FOLDER_ENTRIES
     graph_bytes: int = DEFAULT_GRAPH_BYTES
+    engine_seconds: int = DEFAULT_ENGINE_SECONDS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +59,21 @@ class Grant:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Synthesis:
+    """The language model that answers from passages: an address and a model, or a command.
+
+    ``key_variable`` names the environment variable that holds the address's key; the key itself
+    never stands in the file. ``seconds`` is how long one answer may take.
+    """
+
+    url: str | None = None
+    model: str | None = None
+    key_variable: str | None = None
+    command: tuple[str, ...] = ()
+    seconds: int = DEFAULT_SYNTHESIS_SECONDS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """Everything in ``projects.toml``; ``file`` is ``None`` where there is no such file.
 
@@ -70,6 +89,7 @@ class Settings:
     grants: tuple[Grant, ...] = ()
     redaction_allow: frozenset[str] = frozenset()
     embedding_model: str | None = None
+    synthesis: Synthesis | None = None
 
     def granted(self, project: str, endpoint: str) -> bool:
         """Whether the engine at ``endpoint`` of this project id may be asked.

@@ -3,7 +3,15 @@ from pathlib import Path
 import pytest
 
 from agentic_os.errors import SettingsError
-from agentic_os.settings import Grant, Limits, ListedProject, Root, Settings, parse_settings
+from agentic_os.settings import (
+    Grant,
+    Limits,
+    ListedProject,
+    Root,
+    Settings,
+    Synthesis,
+    parse_settings,
+)
 
 FILE = Path("/settings/projects.toml")
 HOME = Path("/people/ann")
@@ -219,3 +227,55 @@ def test_windows_line_ends_are_read_and_counted() -> None:
     assert refusal('roots = ["a"]\r\n[limits]\r\ndepht = 1\r\n').message.startswith(
         "projects.toml line 3: "
     )
+
+
+def test_engines_have_a_time_limit() -> None:
+    assert parse("[limits]\nengine_seconds = 60\n").limits.engine_seconds == 60
+    assert parse("").limits.engine_seconds == 10
+    with pytest.raises(SettingsError, match="between 1 and 600"):
+        parse("[limits]\nengine_seconds = 601\n")
+
+
+def test_a_language_model_is_an_address_or_a_command() -> None:
+    assert parse("").synthesis is None
+    assert parse(
+        '[synthesis]\nurl = "https://x/v1"\nmodel = "m"\nkey_variable = "KEY"\nseconds = 9\n'
+    ).synthesis == Synthesis(url="https://x/v1", model="m", key_variable="KEY", seconds=9)
+    assert parse('[synthesis]\ncommand = ["llm", "-m", "x"]\n').synthesis == Synthesis(
+        command=("llm", "-m", "x")
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "said"),
+    [
+        ("[synthesis]\n", 1, "names neither a url nor a command"),
+        ('[synthesis]\nmodel = "m"\n', 2, "needs a url or a command"),
+        ("[synthesis]\nseconds = 3\n", 2, "needs a url or a command"),
+        ('[synthesis]\nurl = "https://x"\nmodel = "m"\ncommand = ["x"]\n', 4, "and not both"),
+        ('[synthesis]\nurl = "https://x"\n', 2, "needs a model"),
+        ('[synthesis]\ncommand = ["x"]\nmodel = "m"\n', 3, "belongs to a url"),
+        ('[synthesis]\ncommand = ["x"]\nkey_variable = "K"\n', 3, "belongs to a url"),
+        ('[synthesis]\ncommand = "llm -m x"\n', 2, "a list of strings"),
+        ('[synthesis]\nurl = "https://x"\nmodel = "m"\nseconds = 0\n', 4, "between 1 and 3600"),
+        ('[synthesis]\nurl = "https://x"\nmodel = "m"\nkey = "k"\n', 4, "is not a known key"),
+        ('synthesis = "x"\n', 1, "a table"),
+    ],
+)
+def test_mistakes_about_the_language_model_name_their_line(text: str, line: int, said: str) -> None:
+    with pytest.raises(SettingsError) as raised:
+        parse(text)
+
+    assert said in raised.value.message
+    assert f"line {line}:" in raised.value.message
+
+
+def test_a_key_in_the_place_of_its_variable_is_refused_and_not_shown() -> None:
+    with pytest.raises(SettingsError) as raised:
+        parse(
+            '[synthesis]\nurl = "https://x"\nmodel = "m"\n'
+            'key_variable = "sk-proj-0123456789abcdef"\n'
+        )
+
+    assert "line 4" in raised.value.message
+    assert "0123456789" not in raised.value.message + raised.value.hint
