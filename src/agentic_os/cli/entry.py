@@ -4,6 +4,7 @@ Exit codes are design decision 13: 0 complete, 1 failure, 2 incomplete, 3 findin
 error, 130 interrupted. They are the same in text and JSON form.
 """
 
+import atexit
 import errno
 import gc
 import os
@@ -15,6 +16,7 @@ from typing import TextIO
 import typer
 
 from agentic_os.cli.app import app, command_name
+from agentic_os.cli.narrowing import part_for
 from agentic_os.cli.output import ClosedPipeError, OutputFailedError, flush, print_error, say
 from agentic_os.errors import AgenticOSError, OperationInterruptedError, UsageError
 
@@ -24,8 +26,11 @@ INTERRUPTED = OperationInterruptedError.exit_code
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     _ready_streams()
-    # A sweep makes many small values and no cycles: look for garbage seldom.
+    # A sweep makes many small values and no cycles: look for garbage seldom, and at the end,
+    # when everything goes anyway, not at all.
     gc.set_threshold(100_000, 50, 100)
+    atexit.unregister(gc.freeze)
+    atexit.register(gc.freeze)
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
         code = _run(words)
@@ -44,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(words: list[str]) -> int:
     try:
-        answer = typer.main.get_command(app).main(
+        answer = typer.main.get_command(part_for(app, words)).main(
             args=words, prog_name="agentic-os", standalone_mode=False
         )
     except typer.TyperException as fault:
