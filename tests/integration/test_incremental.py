@@ -3,6 +3,7 @@
 import os
 import random
 import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,17 @@ from agentic_os.aggregate.refresh import Refreshed
 from agentic_os.aggregate.workspace import Person, Workspace, open_workspace
 
 
+@pytest.mark.parametrize("quiet", [False, True])
 def test_any_sequence_of_edits_ends_like_a_fresh_start(
-    fleet: FleetBuilder, person: Person, tmp_path: Path
+    fleet: FleetBuilder,
+    person: Person,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    quiet: bool,
 ) -> None:
+    if quiet:  # as if two seconds had passed since every write: sweeps are compared as wholes
+        monkeypatch.setattr(refreshing, "RACY_NS", -(10**15))
     dice = random.Random(11)
     projects = [fleet.project(f"p{n}", "obsidian-only") for n in range(4)]
     for step in range(25):
@@ -64,6 +73,67 @@ def test_only_the_changed_file_is_read(
     with open_workspace(person, [str(fleet.root)]) as third:
         assert _refreshed(third) == Refreshed(files_read=1, files_removed=0, changed=True)
         assert third.store.generation == generation + 1
+
+
+def test_a_project_that_looks_the_same_is_not_compared_file_by_file(
+    fleet: FleetBuilder, person: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+    known = refreshing.Intake.known
+    monkeypatch.setattr(
+        refreshing.Intake, "known", lambda run, pk: (asked.append(pk), known(run, pk))[1]
+    )
+    fleet.project("p").fact("f", "one")
+    other = fleet.project("q", "obsidian-only")
+    other.fact("g", "two")
+    monkeypatch.setattr(refreshing, "RACY_NS", -(10**15))
+
+    def compared() -> int:
+        asked.clear()
+        with open_workspace(person, [str(fleet.root)]):
+            return len(asked)
+
+    assert [compared(), compared()] == [2, 0]
+    other.note("n.md", "# A note\n\ntext\n")
+    assert [compared(), compared()] == [1, 0]
+    other.write(".agents/memory/g.md", "x" * 300_000)  # now too large to be read
+    with open_workspace(person, [str(fleet.root)]) as workspace:
+        assert [item.code for item in workspace.unread().omissions] == ["FILE_TOO_LARGE"]
+    with open_workspace(person, [str(fleet.root)]) as workspace:
+        assert [item.code for item in workspace.unread().omissions] == ["FILE_TOO_LARGE"]
+    assert compared() == 0
+
+
+def test_a_project_that_was_just_written_is_compared_again(
+    fleet: FleetBuilder, person: Person
+) -> None:
+    path = fleet.project("p").fact("f", "one")
+    for expected in (0, 1):
+        with open_workspace(person, [str(fleet.root)]) as workspace:
+            rows = workspace.store.connection.execute("SELECT count(*) FROM swept").fetchone()
+            assert rows == (expected,)
+        for name in (path, path.parent.parent / "config.yaml"):
+            os.utime(name, (1_000_000_000, 1_000_000_000))
+        while time.time_ns() - path.stat().st_ctime_ns <= refreshing.RACY_NS:
+            time.sleep(0.05)
+
+
+def test_what_a_project_looked_like_goes_with_it(
+    fleet: FleetBuilder, person: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(refreshing, "RACY_NS", -(10**15))
+    project = fleet.project("p")
+    project.fact("f", "one")
+    with open_workspace(person, [str(fleet.root)]):
+        pass
+    aside = project.folder.with_name("aside")
+    aside.mkdir()
+    shutil.move(project.folder, aside)
+    with open_workspace(person, [str(fleet.root)], freshness="wait") as moved:
+        assert len(moved.store.connection.execute("SELECT * FROM swept").fetchall()) == 1
+    shutil.rmtree(aside)
+    with open_workspace(person, [str(fleet.root)]) as gone:
+        assert gone.store.connection.execute("SELECT * FROM swept").fetchall() == []
 
 
 def test_a_write_within_the_clock_grain_is_seen(fleet: FleetBuilder, person: Person) -> None:

@@ -1,14 +1,13 @@
 """Bytes of unknown origin to text: never an error, and said when something was lost."""
 
-from dataclasses import dataclass
+import msgspec
 
 _UTF8_BOM = b"\xef\xbb\xbf"
 _UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 REPLACEMENT = "\ufffd"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decoded:
+class Decoded(msgspec.Struct, frozen=True, kw_only=True):
     """Text with LF line ends; ``replaced`` says that some bytes became U+FFFD."""
 
     text: str

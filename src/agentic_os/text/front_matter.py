@@ -16,7 +16,8 @@ text (``no``, ``1.10`` and dates stay as written, `` #12`` is kept, ``: `` and a
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 UNCLOSED = "FRONT_MATTER_UNCLOSED"
 NO_KEYS = "FRONT_MATTER_NO_KEYS"
@@ -35,8 +36,7 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "", "/": "/", '"': '"', "\\": 
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FrontMatter:
+class FrontMatter(msgspec.Struct, frozen=True, kw_only=True):
     """The fields of a file's head and the text after it.
 
     Attributes:

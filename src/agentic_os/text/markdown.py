@@ -11,7 +11,8 @@ Rules (CommonMark 0.31 and GFM tables where not said otherwise):
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from agentic_os.text.markdown_code import masked, without_comments
 from agentic_os.text.markdown_tables import Table, TableRow, tables
@@ -49,8 +50,7 @@ _TAG = re.compile(r"#([\w/-]+)")
 _BEFORE_TAG = frozenset(" \t\n\u00a0\u3000,;>")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Section:
+class Section(msgspec.Struct, frozen=True, kw_only=True):
     """A heading and the lines up to the next heading of whatever level.
 
     ``start`` and ``end`` are 1-based and inclusive; the sections partition the text.
@@ -64,8 +64,7 @@ class Section:
     end: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MarkdownLink:
+class MarkdownLink(msgspec.Struct, frozen=True, kw_only=True):
     """An inline link; the target is as written, without brackets, title or escapes."""
 
     title: str
@@ -73,8 +72,7 @@ class MarkdownLink:
     line: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WikiLink:
+class WikiLink(msgspec.Struct, frozen=True, kw_only=True):
     """A ``[[target#heading|alias]]`` link, or an embed of it."""
 
     target: str

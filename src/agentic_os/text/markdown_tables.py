@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from agentic_os.text.markdown_code import masked
 
@@ -10,16 +11,14 @@ _CELL_BORDER = re.compile(r"(?<!\\)\|")
 _DELIMITER_CELL = re.compile(r":?-+:?\Z")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TableRow:
+class TableRow(msgspec.Struct, frozen=True, kw_only=True):
     """The cells of one row, as many as the header has, and the row's line."""
 
     cells: tuple[str, ...]
     line: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
+class Table(msgspec.Struct, frozen=True, kw_only=True):
     """A table: its header cells, the header's line, and its rows."""
 
     header: tuple[str, ...]
