@@ -447,6 +447,60 @@ class PreparedModelData:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class IndexBuildData:
+    """Answer of ``index build``: what the semantic index holds now and what this run did.
+
+    ``embedded`` counts texts whose vector was not known; ``embedding_seconds`` is the share of
+    ``seconds`` that the model took. ``corpus_files`` are sources and documents, ``left_out``
+    counts those that were not taken, by code.
+    """
+
+    model: str
+    fingerprint: str
+    projects: int
+    projects_changed: int
+    projects_removed: int
+    chunks: int
+    embedded: int
+    embedding_seconds: float
+    seconds: float
+    corpus_files: int
+    corpus_files_read: int
+    left_out: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexStatusData:
+    """Answer of ``index status``.
+
+    ``state`` is ``none`` where there is no index, ``changed`` where it was made by another
+    embedder than the one chosen now. ``files_behind`` counts files that are not in the index as
+    they are in the store, ``projects_behind`` the projects that have some; ``rows_scanned`` are
+    rows that came after the vector index was trained. ``fingerprint`` is the index's own.
+    """
+
+    state: Literal["none", "sound", "changed", "damaged"]
+    rows: int
+    projects: int
+    files_behind: int
+    projects_behind: tuple[str, ...]
+    bytes: int
+    model: str | None = None
+    fingerprint: str | None = None
+    vector_index: bool = False
+    rows_scanned: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexOptimizeData:
+    """Answer of ``index optimize``."""
+
+    rows: int
+    bytes_before: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Citation:
     """A passage that a synthesised answer rests on; ``number`` is how the answer cites it."""
 
@@ -576,6 +630,9 @@ DOCUMENTS: dict[str, type] = {
     "doctor-check": Check,
     "paths": PathsData,
     "purge": PurgeData,
+    "index-build": IndexBuildData,
+    "index-status": IndexStatusData,
+    "index-optimize": IndexOptimizeData,
     "model-list": ModelsData,
     "model-prepare": PreparedModelData,
 }

@@ -15,6 +15,7 @@ from agentic_os.cli import (
     doctor,
     graph,
     hook,
+    index,
     ledger,
     mcp,
     memory,
@@ -46,6 +47,7 @@ app.command("vault")(vault.vault)
 app.command("capabilities")(capabilities.capabilities)
 app.command("search")(search.search)
 app.add_typer(graph.app, name="graph")
+app.add_typer(index.app, name="index")
 app.add_typer(model.app, name="model")
 app.add_typer(aios.app, name="aios")
 app.add_typer(ledger.app, name="ledger")
@@ -73,10 +75,11 @@ def version(
 
 def command_name(words: Sequence[str]) -> str:
     """The command that a command line means, for the schema of its document: ``roots-list``."""
-    groups = {group.name for group in app.registered_groups}
     spoken = [word for word in words if not word.startswith("-")]
     if not spoken:
         return "agentic-os"
-    if spoken[0] in groups and len(spoken) > 1:
-        return f"{spoken[0]}-{spoken[1]}"
+    group = next((one for one in app.registered_groups if one.name == spoken[0]), None)
+    if group is not None and group.typer_instance is not None and len(spoken) > 1:
+        within = {command.name for command in group.typer_instance.registered_commands}
+        return f"{spoken[0]}-{spoken[1]}" if spoken[1] in within else spoken[0]
     return spoken[0]

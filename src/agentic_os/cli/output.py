@@ -224,8 +224,14 @@ def _silent(_done: int, _total: int) -> None:
 
 
 @contextmanager
-def progress(label: str, unit: str) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar on stderr while it is a terminal, nothing elsewhere."""
+def progress(label: str, unit: str, *, rate: bool = False) -> Iterator[Callable[[int, int], None]]:
+    """A progress bar on stderr while it is a terminal, nothing elsewhere.
+
+    Args:
+        label: what is being done.
+        unit: what is counted.
+        rate: also show how many a second.
+    """
     if not sys.stderr.isatty():
         yield _silent
         return
@@ -243,10 +249,17 @@ def progress(label: str, unit: str) -> Iterator[Callable[[int, int], None]]:
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn(unit),
+        *([TextColumn("{task.fields[rate]}")] if rate else ()),
         TimeRemainingColumn(),
         console=Console(stderr=True),
         transient=True,
     )
     with bar:
-        task = bar.add_task(label, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+        task = bar.add_task(label, total=None, rate="")
+
+        def advance(done: int, total: int) -> None:
+            speed = bar.tasks[0].speed
+            shown = f"{speed:.0f} a second" if speed else ""
+            bar.update(task, completed=done, total=total, rate=shown)
+
+        yield advance

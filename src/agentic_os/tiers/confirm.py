@@ -12,10 +12,11 @@ Rules:
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from agentic_os.aggregate.documents import Document, Role
+from agentic_os.aggregate.documents import CORPUS_ROLES, Document, Role
 from agentic_os.aggregate.parsing import parse_file
 from agentic_os.aggregate.sweep import LIMIT_BYTES
 from agentic_os.errors import FilesError
@@ -69,11 +70,15 @@ class Dropped:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _File:
-    """A file as it is now: passages of memory, vault and inventory, or lines of a source."""
+    """A file as it is now: passages of memory, vault and inventory, or lines of a source.
+
+    ``data`` are the bytes of a source, for the case that its passages must be found again.
+    """
 
     sha256: str
     documents: tuple[Document, ...] = ()
     lines: tuple[str, ...] = ()
+    data: bytes = b""
 
 
 @dataclass(slots=True)
@@ -84,7 +89,8 @@ class Confirmer:
     redactor: Redactor
     sources: dict[str, Source]
     stale: bool
-    _files: dict[tuple[str, str], _File | None] = field(default_factory=dict)
+    _files: dict[tuple[str, str, bool], _File | None] = field(default_factory=dict)
+    _passages: dict[tuple[str, str, str], tuple[Document, ...]] = field(default_factory=dict)
 
     def confirm(self, candidate: Candidate) -> Hit | Dropped:
         """Read the candidate's file and quote it, or say why it is dropped."""
@@ -108,7 +114,7 @@ class Confirmer:
             name=one_line(name),
             kind=candidate.kind,
             tier=candidate.tier,
-            path=one_line(candidate.path),
+            path=one_line(self.redactor.redact(candidate.path).text),
             lines=(passage.start, passage.end),
             snippet=visible(passage.text),
             score=round(candidate.score, 4),
@@ -132,7 +138,7 @@ class Confirmer:
             name=one_line(candidate.name),
             kind=candidate.kind,
             tier=candidate.tier,
-            path=one_line(path),
+            path=one_line(self.redactor.redact(path).text),
             lines=(1, 1),
             snippet=one_line(self.redactor.redact(candidate.name).text),
             score=round(candidate.score, 4),
@@ -146,7 +152,7 @@ class Confirmer:
         )
 
     def _file(self, candidate: Candidate) -> _File | None:
-        key = (candidate.project, candidate.path)
+        key = (candidate.project, candidate.path, _by_lines(candidate))
         if key not in self._files:
             self._files[key] = self._read(candidate)
         return self._files[key]
@@ -162,9 +168,9 @@ class Confirmer:
                 read = folder.read(candidate.path, limit_bytes=limit)
         except FilesError:
             return None
-        if role is None:
+        if role is None or _by_lines(candidate):
             text = self.redactor.redact(decode(read.data).text).text
-            return _File(sha256=read.sha256, lines=tuple(text.split("\n")))
+            return _File(sha256=read.sha256, lines=tuple(text.split("\n")), data=read.data)
         parsed = parse_file(role, candidate.path, read.data, self.redactor)
         return _File(sha256=read.sha256, documents=parsed.documents)
 
@@ -221,7 +227,7 @@ class Confirmer:
     def _quote(self, candidate: Candidate, file: _File) -> tuple[str, Passage] | None:
         unchanged = file.sha256 == candidate.sha256
         ranked = sorted(
-            file.documents,
+            self._documents(candidate, file, unchanged=unchanged),
             key=lambda document: (
                 document.start != candidate.start if unchanged else False,
                 document.name != candidate.name,
@@ -233,6 +239,21 @@ class Confirmer:
             if passage is not None:
                 return document.name, passage
         return None
+
+    def _documents(
+        self, candidate: Candidate, file: _File, *, unchanged: bool
+    ) -> tuple[Document, ...]:
+        """The passages that may be quoted; an unchanged source is not cut again."""
+        if not _by_lines(candidate):
+            return file.documents
+        if unchanged:
+            return (_as_indexed(candidate, file.lines),)
+        key = (candidate.project, candidate.path, candidate.kind)
+        if key not in self._passages:
+            role = ROLE_OF_KIND[candidate.kind]
+            parsed = parse_file(role, candidate.path, file.data, self.redactor)
+            self._passages[key] = parsed.documents
+        return self._passages[key]
 
     def _passage(self, document: Document) -> Passage | None:
         """The lines to quote: of the body first, since the front matter only repeats the name."""
@@ -250,3 +271,24 @@ class Confirmer:
 
     def _named(self, document: Document) -> bool:
         return self.matcher.matches(f"{document.name} {document.label} {document.extra}")
+
+
+def _by_lines(candidate: Candidate) -> bool:
+    """Whether a candidate speaks of lines of a source: no parser decides what they are."""
+    role = ROLE_OF_KIND.get(candidate.kind)
+    return role is None or role in CORPUS_ROLES
+
+
+def _as_indexed(candidate: Candidate, lines: Sequence[str]) -> Document:
+    """The passage that was indexed, out of a file that has not changed since."""
+    from agentic_os.aggregate.sources import passage_document
+    from agentic_os.code.passages import Chunk
+
+    file_name = candidate.path.rpartition("/")[2]
+    chunk = Chunk(
+        start=candidate.start,
+        end=candidate.end,
+        symbol="" if candidate.name == file_name else candidate.name,
+        text="\n".join(lines[candidate.start - 1 : candidate.end]),
+    )
+    return passage_document(candidate.kind, candidate.path, chunk)

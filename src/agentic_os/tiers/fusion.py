@@ -12,17 +12,32 @@ from agentic_os.tiers.interface import Candidate
 
 RRF_K = 10
 
+Place = tuple[str, str, str, str | int]
+"""What two surfaces may both find: project, kind, file, and a symbol or a first line."""
+
+
+def place_of(candidate: Candidate) -> Place:
+    """Where a candidate stands."""
+    symbol = candidate.symbol if candidate.kind == "code" else None
+    return (candidate.project, candidate.kind, candidate.path, symbol or candidate.start)
+
 
 def fuse(lists: Sequence[Sequence[Candidate]]) -> list[Candidate]:
     """Merge ranked lists; on equal scores the earlier list goes first.
 
-    A passage that several lists hold is kept once, as the first of them has it.
+    A passage that several lists hold is kept once, as the first of them has it; so is a symbol
+    of a source file, of which several passages may have been found.
     """
-    scores: dict[tuple[str, str, str, int], float] = {}
-    kept: dict[tuple[str, str, str, int], tuple[int, int, Candidate]] = {}
+    scores: dict[Place, float] = {}
+    kept: dict[Place, tuple[int, int, Candidate]] = {}
     for position, ranked in enumerate(lists):
-        for rank, candidate in enumerate(ranked, 1):
-            key = (candidate.project, candidate.kind, candidate.path, candidate.start)
+        seen: set[Place] = set()
+        for candidate in ranked:
+            key = place_of(candidate)
+            if key in seen:
+                continue
+            seen.add(key)
+            rank = len(seen)
             scores[key] = scores.get(key, 0.0) + 1 / (RRF_K + rank)
             kept.setdefault(key, (position, rank, candidate))
     order = sorted(kept, key=lambda key: (-scores[key], kept[key][:2]))

@@ -41,7 +41,8 @@ class Candidate:
     """A passage that may answer: whole lines ``start..end`` of a file as it was indexed.
 
     ``stated_in`` is another file that says so, with its hash: a code graph speaks of sources
-    that may not be there.
+    that may not be there. ``lines`` are those of the passage that are near in meaning, and
+    ``text_hash`` is the hash of their text as it was embedded.
     """
 
     project: str
@@ -56,6 +57,8 @@ class Candidate:
     indexed_at: str
     symbol: str | None = None
     stated_in: tuple[str, str] | None = None
+    lines: tuple[int, int] | None = None
+    text_hash: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,9 +1,15 @@
 """The router: one question, every surface that may answer, one merged list.
 
 Additive (design section 5): every project with memory contributes it, higher tiers add their
-surfaces, a surface that a project lacks degrades to the next and is listed. Whatever surface a
-candidate comes from, it is shown only after ``confirm`` has read its file again.
+surfaces, a surface that a project lacks degrades to the next and is listed. Where there is a
+semantic index, words and meaning are asked together and their ranks fused; a question that is an
+identifier is answered by its words first. Whatever surface a candidate comes from, it is shown
+only after ``confirm`` has read its file again.
 """
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agentic_os.aggregate.workspace import Workspace
 from agentic_os.errors import SemanticIndexError, UsageError
@@ -20,21 +26,37 @@ from agentic_os.results import (
     SurfaceTrace,
 )
 from agentic_os.text.fencing import one_line
+from agentic_os.text.tokens import is_identifier
 from agentic_os.tiers.confirm import Confirmer, Dropped, Source
-from agentic_os.tiers.fusion import RRF_K, fuse
+from agentic_os.tiers.fusion import RRF_K, fuse, place_of
 from agentic_os.tiers.interface import MAX_LIMIT_HITS, MAX_QUERY_CHARS, Candidate, Found, Query
 from agentic_os.tiers.lexical import Lexical
 from agentic_os.tiers.passage import LineMatcher
 
+if TYPE_CHECKING:
+    from agentic_os.tiers.semantic import Semantic
+
+ARM_CANDIDATES = 50
+"""Candidates that each arm contributes to a hybrid search (reference section 6)."""
+
 _NO_INDEX = "there is no semantic index"
-_WORDS_ONLY = f"{_NO_INDEX}; the words themselves were searched"
+_WORDS_ONLY = "the words themselves were searched"
 _SURFACE_KINDS: dict[str, tuple[Kind, ...]] = {
     "memory": ("memory", "index"),
     "vault": ("vault",),
     "graph": ("graph",),
     "capability": ("capability",),
+    "corpus": ("code", "document"),
 }
-_SURFACE_TIERS: dict[str, int | None] = {"memory": 0, "vault": 1, "graph": 2, "capability": None}
+_SURFACE_TIERS: dict[str, int | None] = {
+    "memory": 0,
+    "vault": 1,
+    "graph": 2,
+    "capability": None,
+    "corpus": 3,
+}
+_SEMANTIC = "semantic"
+_SEMANTIC_TIER = 3
 _HAS_GRAPH = "SELECT 1 FROM graph_repo WHERE nodes > 0 LIMIT 1"
 _SCOPE_COVERAGE = """
 SELECT project.id, document.kind, count(*) FROM document
@@ -63,17 +85,23 @@ def search(
         for project in workspace.fleet.projects
         if query.projects is None or project.id in query.projects
     ]
-    answers, timed_out = _ask(workspace, query)
-    merged = fuse([answer.candidates for answer in answers])
+    meant = _ask_index(workspace, query)
+    answers, timed_out = _ask(workspace, query, hybrid=meant.answer is not None)
+    merged, unlike = _merged(query, answers, meant)
     hits, dropped = ([], []) if projects_only else _confirmed(workspace, query, merged)
     unread = workspace.unread({project.id for project in scope})
     documents = _documents(workspace, {project.id for project in scope})
     vain = workspace.asked_in_vain(query.projects)
-    omissions = [*unread.omissions, *vain, *timed_out, *_dropped_omissions(dropped)]
-    if query.mode == "hybrid":
-        omissions.append(
-            Omission(code="SEMANTIC_UNAVAILABLE", scope="semantic", reason=_WORDS_ONLY)
-        )
+    omissions = [
+        *unread.omissions,
+        *vain,
+        *timed_out,
+        *meant.omissions,
+        *_dropped_omissions(dropped),
+    ]
+    if meant.answer is not None:
+        answers.append(meant.answer.found)
+    names = {project.id: project.name for project in scope}
     coverage = Coverage(
         projects_searched=sum(bool(kinds) for kinds in documents.values()),
         projects_failed=_failures(scope, unread.projects),
@@ -82,33 +110,31 @@ def search(
                 any(kind in kinds_here for kind in kinds) for kinds_here in documents.values()
             )
             for surface, kinds in _SURFACE_KINDS.items()
-        },
-        unindexed=len(unread.omissions),
+        }
+        | {_SEMANTIC: len(meant.indexed & names.keys())},
+        embedder=meant.answer.embedder if meant.answer else None,
+        unindexed=len(unread.omissions) + (meant.answer.unindexed if meant.answer else 0),
         stale=workspace.stale,
         relaxed=any(answer.relaxed for answer in answers),
     )
-    names = {project.id: project.name for project in scope}
     data = SearchData(
         query=one_line(query.text),
-        total=sum(answer.total for answer in answers) - len(dropped),
+        total=_total(answers, unlike) - len(dropped),
         hits=tuple(hits),
         coverage=coverage,
         projects=_ranked(answers, names)[: query.limit] if projects_only else (),
-        explain=_traces(scope, documents, answers) if explain else (),
+        explain=_traces(scope, documents, answers, meant) if explain else (),
     )
     return Answer(
         data=data,
         omissions=tuple(omissions),
         warnings=workspace.noticed(query.projects),
-        incomplete=bool(unread.omissions or vain),
+        incomplete=bool(unread.omissions or vain)
+        or any(item.code == "GRAPH_TIME_OUT" for item in timed_out),
     )
 
 
 def _check(query: Query) -> None:
-    if query.mode == "semantic":
-        raise SemanticIndexError(
-            _NO_INDEX, code="SEMANTIC_UNAVAILABLE", hint="Ask with --mode lexical or auto."
-        )
     if not query.text.strip():
         raise UsageError("the query is empty", hint="Ask for a word, a name or a phrase.")
     if len(query.text) > MAX_QUERY_CHARS:
@@ -117,10 +143,91 @@ def _check(query: Query) -> None:
         raise UsageError(f"the limit must be between 1 and {MAX_LIMIT_HITS}")
 
 
-def _ask(workspace: Workspace, query: Query) -> tuple[list[Found], tuple[Omission, ...]]:
-    """Ask every surface that may answer: the graph before full text."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Meant:
+    """What the semantic index answered, or why it did not."""
+
+    answer: "Semantic | None" = None
+    missing: str | None = None
+    omissions: tuple[Omission, ...] = ()
+
+    @property
+    def indexed(self) -> frozenset[str]:
+        """Projects that have rows in the index."""
+        return self.answer.indexed if self.answer else frozenset()
+
+
+def _ask_index(workspace: Workspace, query: Query) -> _Meant:
+    """Ask the semantic index, where the mode wants it and there is one.
+
+    Raises:
+        SemanticIndexError: nothing but the index was asked for, and it cannot answer.
+    """
+    if query.mode == "lexical":
+        return _Meant(missing="not asked")
+    if not _has_index(workspace.store.space.folder):
+        if query.mode == "semantic":
+            raise SemanticIndexError(
+                _NO_INDEX,
+                code="SEMANTIC_UNAVAILABLE",
+                hint="Make one: agentic-os model prepare, then agentic-os index build.",
+            )
+        fault = (
+            Omission(
+                code="SEMANTIC_UNAVAILABLE",
+                scope=_SEMANTIC,
+                reason=f"{_NO_INDEX}; {_WORDS_ONLY}",
+            ),
+        )
+        return _Meant(missing=_NO_INDEX, omissions=fault if query.mode == "hybrid" else ())
+    # Not loaded where there is no index.
+    from agentic_os.tiers.semantic import ask_index
+
+    try:
+        return _Meant(answer=ask_index(workspace, query))
+    except SemanticIndexError as fault:
+        if query.mode == "semantic":
+            raise
+        reason = f"{fault.message}; {_WORDS_ONLY}"
+        return _Meant(
+            missing=fault.message,
+            omissions=(Omission(code=fault.code, scope=_SEMANTIC, reason=reason),),
+        )
+
+
+def _has_index(space: Path) -> bool:
+    # Asked of the disk alone: a plain search loads nothing of the index.
+    return (space / "vectors").is_dir()
+
+
+def _merged(query: Query, answers: list[Found], meant: _Meant) -> tuple[list[Candidate], int]:
+    """One ranked list, and how many of it only the index found."""
+    lists = [answer.candidates for answer in answers]
+    if meant.answer is None:
+        return fuse(lists), 0
+    near = meant.answer.found.candidates
+    said = {place_of(candidate) for ranked in lists for candidate in ranked}
+    unlike = [candidate for candidate in near if place_of(candidate) not in said]
+    if is_identifier(query.text):
+        # Who asks for a name wants that name; what is merely like it comes after.
+        return [*fuse(lists), *unlike], len(unlike)
+    return fuse([*lists, near]), len(unlike)
+
+
+def _total(answers: list[Found], unlike: int) -> int:
+    return sum(answer.total for answer in answers if answer.surface != _SEMANTIC) + unlike
+
+
+def _ask(
+    workspace: Workspace, query: Query, *, hybrid: bool
+) -> tuple[list[Found], tuple[Omission, ...]]:
+    """Ask every surface of words that may answer: the graph before full text."""
     answers: list[Found] = []
     omissions: tuple[Omission, ...] = ()
+    if query.mode == "semantic":
+        return answers, omissions
+    if hybrid:
+        query = replace(query, limit=max(query.limit, ARM_CANDIDATES))
     if _wants_graph(workspace, query):
         # Not loaded where no project has a graph.
         from agentic_os.tiers.graph_hits import GraphSurface
@@ -244,15 +351,17 @@ def _ranked(answers: list[Found], names: dict[str, str]) -> tuple[ProjectRank, .
 
 
 def _traces(
-    scope: list[Project], documents: dict[str, dict[str, int]], answers: list[Found]
+    scope: list[Project],
+    documents: dict[str, dict[str, int]],
+    answers: list[Found],
+    meant: _Meant,
 ) -> tuple[SurfaceTrace, ...]:
     traces = []
     for project in scope:
         for surface, kinds in _SURFACE_KINDS.items():
             own = any(kind in documents[project.id] for kind in kinds)
-            asked = [
-                answer for answer in answers if (answer.surface == "graph") == (surface == "graph")
-            ]
+            source = "graph" if surface == "graph" else "lexical"
+            asked = [answer for answer in answers if answer.surface == source]
             scores = [
                 answer.by_project[project.id] for answer in asked if project.id in answer.by_project
             ]
@@ -266,7 +375,26 @@ def _traces(
                     missing=None if own else _missing(project, surface),
                 )
             )
+        traces.append(_semantic_trace(project, meant))
     return tuple(traces)
+
+
+def _semantic_trace(project: Project, meant: _Meant) -> SurfaceTrace:
+    found = None if meant.answer is None else meant.answer.found
+    missing = meant.missing
+    if not project.retrieval:
+        missing = "opted out of retrieval"
+    elif missing is None and project.id not in meant.indexed:
+        missing = "not in the index"
+    score = None if found is None else found.by_project.get(project.id)
+    return SurfaceTrace(
+        project=project.id,
+        surface=_SEMANTIC,
+        tier=_SEMANTIC_TIER,
+        hits=0 if score is None else score.hits,
+        milliseconds=0.0 if found is None else round(found.milliseconds, 3),
+        missing=missing,
+    )
 
 
 def _missing(project: Project, surface: str) -> str:
@@ -277,9 +405,14 @@ def _missing(project: Project, surface: str) -> str:
     if not project.retrieval:
         return "opted out of retrieval"
     surfaces = project.surfaces
-    declared = {"memory": surfaces.memory, "vault": surfaces.vault, "graph": surfaces.graph}[
-        surface
-    ]
+    declared = {
+        "memory": surfaces.memory,
+        "vault": surfaces.vault,
+        "graph": surfaces.graph,
+        "corpus": surfaces.rag,
+    }[surface]
     if declared is None:
         return "its stack has none"
+    if surface == "corpus":
+        return "not taken yet: agentic-os index build"
     return "empty" if declared.state == "present" else declared.state

@@ -74,7 +74,14 @@ def test_memory_and_graph_answer_together(workspace: Workspace) -> None:
     }
     assert data.hits[0].kind == "memory"
     assert data.total == 3
-    assert data.coverage.surfaces == {"memory": 2, "vault": 1, "graph": 1, "capability": 0}
+    assert data.coverage.surfaces == {
+        "memory": 2,
+        "vault": 1,
+        "graph": 1,
+        "capability": 0,
+        "corpus": 0,
+        "semantic": 0,
+    }
     assert data.coverage.projects_searched == 2
 
 
@@ -124,14 +131,20 @@ def test_surfaces_say_what_they_lack(workspace: Workspace) -> None:
         ("dock", "vault"): (0, "missing"),
         ("dock", "graph"): (0, "its stack has none"),
         ("dock", "capability"): (0, "no inventory"),
+        ("dock", "corpus"): (0, "its stack has none"),
+        ("dock", "semantic"): (0, "there is no semantic index"),
         ("out", "memory"): (0, "opted out of retrieval"),
         ("out", "vault"): (0, "opted out of retrieval"),
         ("out", "graph"): (0, "opted out of retrieval"),
         ("out", "capability"): (0, "no inventory"),
+        ("out", "corpus"): (0, "opted out of retrieval"),
+        ("out", "semantic"): (0, "opted out of retrieval"),
         ("shop", "memory"): (1, None),
         ("shop", "vault"): (0, None),
         ("shop", "graph"): (1, None),
         ("shop", "capability"): (0, "no inventory"),
+        ("shop", "corpus"): (0, "its stack has none"),
+        ("shop", "semantic"): (0, "there is no semantic index"),
     }
     assert [(rank.name, rank.hits) for rank in answer.data.projects] == [("shop", 2), ("dock", 1)]
     assert answer.data.hits == ()

@@ -1,0 +1,197 @@
+"""The semantic surface: passages whose meaning is near to a question's.
+
+Memory and vaults of every project, code and documents of those whose corpus was taken, asked at
+once in one table. What an embedder finds is only a candidate: ``confirm`` reads the file again.
+Nothing heavy is imported where there is no index.
+"""
+
+import threading
+import time
+from collections import Counter
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, get_args
+
+from agentic_os.aggregate.workspace import Workspace
+from agentic_os.errors import SemanticIndexError
+from agentic_os.results import Kind
+from agentic_os.tiers.chunks import CHUNK_KINDS, read_files, read_projects
+from agentic_os.tiers.embed.selection import find_model, open_embedder
+from agentic_os.tiers.interface import Candidate, Found, ProjectScore, Query
+from agentic_os.tiers.lexical import TIER_OF_KIND, iso_time
+from agentic_os.tiers.vectors import (
+    EXACT_BELOW_ROWS,
+    Near,
+    open_table,
+    tables,
+    vectors_folder,
+)
+from agentic_os.tiers.vectors_state import IndexState, read_state
+
+if TYPE_CHECKING:
+    from agentic_os.tiers.embed.interface import Embedder
+
+ARM_CANDIDATES = 50
+"""Candidates that each arm of a hybrid search contributes at least (reference section 6)."""
+SPARE_CHUNKS = 2
+"""Rows asked for each candidate: several chunks of one passage become one candidate."""
+MIN_SIMILARITY = 0.1
+"""Rows less near than this have nothing to do with the question."""
+NO_INDEX = "there is no semantic index"
+NO_INDEX_HINT = "Make one: agentic-os model prepare, then agentic-os index build."
+
+_opening = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Semantic:
+    """What the index answered.
+
+    ``embedder`` is the model's name; ``indexed`` are the projects that have rows; ``unindexed``
+    counts the files in scope that are not in the index as they are in the store.
+    """
+
+    found: Found
+    embedder: str
+    indexed: frozenset[str]
+    unindexed: int
+
+
+def has_index(workspace: Workspace) -> bool:
+    """Whether there is an index of any embedder; nothing is opened."""
+    return bool(tables(vectors_folder(workspace.store.space)))
+
+
+def ask_index(workspace: Workspace, query: Query) -> Semantic:
+    """Find the passages nearest to a question.
+
+    Raises:
+        SemanticIndexError: SEMANTIC_UNAVAILABLE (there is no index), MODEL_MISSING,
+            EMBEDDER_CHANGED, EXTRA_MISSING, INDEX_DAMAGED or MODEL_FAILED.
+    """
+    folder = vectors_folder(workspace.store.space)
+    if not tables(folder):
+        raise SemanticIndexError(NO_INDEX, code="SEMANTIC_UNAVAILABLE", hint=NO_INDEX_HINT)
+    started = time.perf_counter()
+    embedder = embedder_of(workspace.places.data, workspace.settings.embedding_model)
+    table = open_table(folder, embedder.fingerprint)
+    if table is None:
+        raise SemanticIndexError(
+            "the semantic index was made by another embedding model",
+            code="EMBEDDER_CHANGED",
+            hint="Make it anew: agentic-os index build",
+        )
+    state = read_state(folder)
+    if state is None or state.fingerprint != embedder.fingerprint:
+        state = IndexState(fingerprint=embedder.fingerprint, model=embedder.name)
+    scope = {
+        project.id
+        for project in workspace.fleet.projects
+        if project.retrieval and (query.projects is None or project.id in query.projects)
+    }
+    kinds = query.kinds & frozenset(CHUNK_KINDS)
+    near: list[Near] = []
+    if kinds or not query.kinds:
+        limit = max(ARM_CANDIDATES, query.limit) * SPARE_CHUNKS
+        near = table.nearest(
+            embedder.encode_query(query.text),
+            limit=limit,
+            projects=None if scope >= state.projects.keys() and state.projects else scope,
+            kinds=kinds,
+            exact=_rows_in(state, scope, table.rows) < EXACT_BELOW_ROWS,
+        )
+    candidates = _candidates(near)[: max(ARM_CANDIDATES, query.limit)]
+    return Semantic(
+        found=Found(
+            surface="semantic",
+            candidates=candidates,
+            total=len(candidates),
+            by_project=_by_project(candidates),
+            milliseconds=(time.perf_counter() - started) * 1_000,
+        ),
+        embedder=embedder.name,
+        indexed=frozenset(name for name, project in state.projects.items() if project.rows),
+        unindexed=sum(unindexed_files(workspace, state, scope).values()),
+    )
+
+
+def unindexed_files(workspace: Workspace, state: IndexState, scope: set[str]) -> dict[str, int]:
+    """How many files of each project are not in the index as they are in the store."""
+    connection = workspace.store.connection
+    found = {}
+    for pk, project in read_projects(connection):
+        if project not in scope:
+            continue
+        known = state.projects.get(project)
+        there = known.files if known else {}
+        missing = sum(
+            there.get(path) != sha256 for path, sha256 in read_files(connection, pk).items()
+        )
+        if missing:
+            found[project] = missing
+    return found
+
+
+def embedder_of(data: Path, choice: str | None) -> "Embedder":
+    """The embedder that a choice means; a process opens each one once.
+
+    Raises:
+        SemanticIndexError: as ``open_embedder``.
+    """
+    found = find_model(data, choice)
+    key = "" if found is None else f"{found[0]}:{found[1].fingerprint}"
+    with _opening:
+        return _opened(data, choice, key)
+
+
+@lru_cache(maxsize=2)
+def _opened(data: Path, choice: str | None, _model: str) -> "Embedder":
+    return open_embedder(data, choice)
+
+
+def _rows_in(state: IndexState, scope: set[str], rows: int) -> int:
+    """How many rows a search looks at: those of the scope, as far as it is known."""
+    if not state.projects:
+        return rows
+    return min(rows, sum(project.rows for name, project in state.projects.items() if name in scope))
+
+
+def _candidates(near: list[Near]) -> list[Candidate]:
+    """One candidate a passage, and a file's symbol: its nearest chunk stands for it."""
+    kinds: dict[str, Kind] = {kind: kind for kind in get_args(Kind)}
+    found: dict[tuple[str, str, str, str, int], Candidate] = {}
+    for row in near:
+        if row.similarity < MIN_SIMILARITY:
+            continue
+        key = (row.project, row.kind, row.path, row.symbol, 0 if row.symbol else row.document)
+        if key in found:
+            continue
+        found[key] = Candidate(
+            project=row.project,
+            kind=kinds[row.kind],
+            tier=TIER_OF_KIND.get(row.kind),
+            path=row.path,
+            name=row.name,
+            start=row.document,
+            end=row.end,
+            score=row.similarity,
+            sha256=row.sha256,
+            indexed_at=iso_time(row.indexed_at),
+            symbol=row.symbol or None,
+            lines=(row.start, row.end),
+            text_hash=row.text_hash,
+        )
+    return list(found.values())
+
+
+def _by_project(candidates: list[Candidate]) -> dict[str, ProjectScore]:
+    found: dict[str, list[Candidate]] = {}
+    for candidate in candidates:
+        found.setdefault(candidate.project, []).append(candidate)
+    return {
+        project: ProjectScore(
+            counts=Counter(item.kind for item in own), best=max(item.score for item in own)
+        )
+        for project, own in found.items()
+    }
