@@ -17,6 +17,7 @@
     |-- SemanticIndexError         exit 1   the semantic index or its model cannot be used
     |-- IncompleteError            exit 2   evidence that was asked for could not be read
     |-- AiosError                  exit 1   the AIOS folder fails closed
+    |   `-- AiosUsageError         exit 64  a request to it is malformed; the folder was not asked
     |-- CryptoError                exit 1   keys, signatures, canonical form
     |-- LedgerError                exit 1   the identity ledger refuses
     |   `-- VerificationError      exit 3   a ledger, receipt or proof does not verify
@@ -140,6 +141,13 @@ class AiosError(AgenticOSError):
     """The AIOS folder fails closed."""
 
     default_code = "AIOS_ERROR"
+
+
+class AiosUsageError(AiosError):
+    """A request to the AIOS folder is malformed; said before the folder is looked at."""
+
+    default_code = "AIOS_USAGE"
+    exit_code = 64
 
 
 class CryptoError(AgenticOSError):

@@ -41,7 +41,8 @@ def run(*words: str) -> tuple[int, str, str]:
 def code_of(*words: str) -> str:
     with pytest.raises(AiosError) as caught:
         run(*words)
-    assert caught.value.exit_code == 1
+    wrong = caught.value.code in {"DOTAIOS_ARGUMENT_INVALID", "DOTAIOS_MEMORY_POLICY_INVALID"}
+    assert caught.value.exit_code == (64 if wrong else 1)
     assert "/" not in caught.value.message.replace("--memory, --project", "")
     return caught.value.code
 

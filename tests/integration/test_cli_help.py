@@ -92,7 +92,32 @@ def test_completion_completes() -> None:
         (["roots"], "roots"),
         (["roots", "list", "--json"], "roots-list"),
         (["search", "roots"], "search"),
+        (["aios", "/home/me/aios", "brief"], "aios"),
+        (["aios", "nothing"], "aios"),
     ],
 )
 def test_the_name_of_a_command_in_its_document(words: list[str], name: str) -> None:
     assert command_name(words) == name
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (
+            ["aios", "--path", "/home/me/aios", "search", "x"],
+            "--path goes after the command: `agentic-os aios search --path ...`.",
+        ),
+        (["aios", "--nothing"], "See `agentic-os aios --help`."),
+        (["aios", "nothing"], "See `agentic-os aios --help`."),
+        (["aios", "brief", "--nothing"], "See `agentic-os aios brief --help`."),
+        (["--nothing"], "See `agentic-os --help`."),
+    ],
+    ids=lambda value: value if isinstance(value, str) else " ".join(value),
+)
+def test_a_wrong_command_line_is_told_where_to_look(words: list[str], hint: str) -> None:
+    finished = run(*words)
+
+    assert finished.code == 64
+    assert finished.text == ""
+    assert hint in finished.words
+    assert "/home/me" not in finished.words

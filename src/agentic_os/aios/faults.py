@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from agentic_os.errors import AiosError
+from agentic_os.errors import AiosError, AiosUsageError
 
 UNSAFE_PATH: Final = "DOTAIOS_UNSAFE_READ_PATH"
 SOURCE_CHANGED: Final = "DOTAIOS_CONTEXT_SOURCE_CHANGED"
@@ -138,9 +138,9 @@ def fault(code: str) -> AiosError:
     return AiosError(message, code=code, hint=hint)
 
 
-def argument_fault(message: str, *, code: str = ARGUMENT_INVALID, hint: str = "") -> AiosError:
-    """Make the error of a request that is malformed (exit 1, as the convention has it)."""
-    return AiosError(message, code=code, hint=hint)
+def argument_fault(message: str, *, code: str = ARGUMENT_INVALID, hint: str = "") -> AiosUsageError:
+    """Make the error of a request that is malformed (exit 64, like any wrong command line)."""
+    return AiosUsageError(message, code=code, hint=hint)
 
 
 def as_evidence(error: AiosError) -> AiosError:

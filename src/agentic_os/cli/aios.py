@@ -1,7 +1,8 @@
 """``agentic-os aios``: read the AIOS folder. These commands write nothing.
 
 Exit codes keep the convention's meanings (design decision 12): 0 complete, zero hits
-included; 1 an error; 2 an incomplete search, a refused follow or a refused resolve.
+included; 1 an error; 2 an incomplete search, a refused follow or a refused resolve. A wrong
+command line is 64, as everywhere.
 """
 
 from typing import TYPE_CHECKING, Annotated, Any

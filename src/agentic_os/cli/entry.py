@@ -83,12 +83,30 @@ def _usage(fault: typer.TyperException, words: list[str]) -> int:
     if context is not None and message == context.get_help():
         say(message)  # a group that was called without a command answers with its help
         return UsageError.exit_code
-    return print_error(UsageError(message, hint=_help_hint(words)), words, command_name(words))
+    hint = _misplaced(fault, words) or _help_hint(fault)
+    return print_error(UsageError(message, hint=hint), words, command_name(words))
 
 
-def _help_hint(words: list[str]) -> str:
-    name = command_name(words).replace("-", " ") if words else ""
-    return f"See `agentic-os {name} --help`.".replace("  ", " ")
+def _help_hint(fault: typer.TyperException) -> str:
+    context = getattr(fault, "ctx", None)
+    path = "agentic-os" if context is None else context.command_path
+    return f"See `{path} --help`."
+
+
+def _misplaced(fault: typer.TyperException, words: list[str]) -> str:
+    """Where an option belongs that was given to a group instead of its command."""
+    option = getattr(fault, "option_name", None)
+    context = getattr(fault, "ctx", None)
+    if option is None or context is None:
+        return ""
+    commands = getattr(context.command, "commands", {})
+    having = [
+        name for name, one in commands.items() if any(option in each.opts for each in one.params)
+    ]
+    if not having:
+        return ""
+    meant = next((word for word in words if word in having), having[0])
+    return f"{option} goes after the command: `{context.command_path} {meant} {option} ...`."
 
 
 def _ready_streams() -> None:

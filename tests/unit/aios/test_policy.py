@@ -55,7 +55,7 @@ def test_invalid_choices(mode: str | None, project: str | None, message: str | N
     with pytest.raises(AiosError) as caught:
         resolve_policy(mode=mode, project=project, first_message=message)
     assert caught.value.code == "DOTAIOS_MEMORY_POLICY_INVALID"
-    assert caught.value.exit_code == 1
+    assert caught.value.exit_code == 64
 
 
 def test_a_project_can_be_found_later() -> None:
