@@ -5,10 +5,16 @@ understand alike. The context has two blocks that never mix: the AIOS projection
 block about the fleet's project that holds the working directory. The whole answer stays below
 ``MAX_HOOK_CHARS``: harnesses cut longer ones without a word. What does not fit is cut from the
 fleet block, visibly. Nothing here imports the MCP library.
+
+Input that is not understood is no reason to leave a session without its context: all three clients
+read the answer only at exit code 0, take 2 for "stop", and other codes for "ignore the answer". So
+the code is 0, the answer is whole and valid, and what was wrong is said to the person: in the
+answer's ``systemMessage``, which the clients show, and on stderr.
 """
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,31 +36,58 @@ EVENT: Final = "SessionStart"
 Json = dict[str, Any]
 
 
-def session_start(data: bytes, person: Person, roots: tuple[str, ...] = ()) -> str:
-    """Answer the hook; one line of JSON, at most ``MAX_HOOK_CHARS`` characters.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookAnswer:
+    """One line of JSON, and what the person is to be told; empty if all is well."""
+
+    line: str
+    trouble: tuple[str, ...] = ()
+
+
+def session_start(data: bytes, person: Person, roots: tuple[str, ...] = ()) -> HookAnswer:
+    """Answer the hook; the line has at most ``MAX_HOOK_CHARS`` characters.
 
     A hook must never break a session: input that is not understood, or a source that fails, is
     left out and named.
     """
-    asked = _asked(data)
-    cwd = asked.get("cwd")
-    current = Path(cwd) if isinstance(cwd, str) and cwd.startswith("/") else person.current
-    aios, notes = _aios(person)
+    asked, trouble = _asked(data)
+    current, doubt = _current(asked, person)
+    aios, notes = _aios(person, current)
     fleet, said = _fleet(person, roots, current)
-    return _fitted(aios, fleet, [*notes, *said])
+    told = (*trouble, *doubt, *notes, *said)
+    return HookAnswer(line=_fitted(aios, fleet, [*notes, *said], told), trouble=told)
 
 
-def _asked(data: bytes) -> Mapping[str, object]:
+def _asked(data: bytes) -> tuple[Mapping[str, object], list[str]]:
+    if not data.strip():
+        return {}, ["The hook got no input; it answers for the folder that it runs in."]
+    if len(data) > MAX_INPUT_BYTES:
+        return {}, [f"The hook's input is longer than {MAX_INPUT_BYTES} bytes and was not read."]
     try:
-        value = json.loads(data[:MAX_INPUT_BYTES])
+        value = json.loads(data)
     except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
+        return {}, ["The hook's input is not JSON; it answers for the folder that it runs in."]
+    if not isinstance(value, dict):
+        return {}, ["The hook's input is not a JSON object; it was not used."]
+    return value, []
 
 
-def _aios(person: Person) -> tuple[str, list[str]]:
-    """The projection, exactly as the AIOS folder's own brief prints it."""
-    from agentic_os.aios import read_brief, resolve_policy
+def _current(asked: Mapping[str, object], person: Person) -> tuple[Path, list[str]]:
+    cwd = asked.get("cwd")
+    if isinstance(cwd, str) and cwd.startswith("/") and cwd.isprintable():
+        return Path(cwd), []
+    if "cwd" in asked:
+        return person.current, ["The hook's `cwd` is not an absolute path; it was not used."]
+    return person.current, []
+
+
+def _aios(person: Person, current: Path) -> tuple[str, list[str]]:
+    """The projection, exactly as the AIOS folder's own brief prints it for this folder.
+
+    As with ``brief --cwd``: within the checkout of one of the folder's projects the memory choice
+    is that project, elsewhere it is shared (DotAIOS convention, brief output forms).
+    """
+    from agentic_os.aios import attached_project, read_brief, resolve_policy
     from agentic_os.files.places import places_from
     from agentic_os.server.aios_tools import person_access
 
@@ -63,6 +96,7 @@ def _aios(person: Person) -> tuple[str, list[str]]:
             return "", []
         policy = resolve_policy()
         access = person_access(person.environ, person.home)(policy)
+        policy = resolve_policy(project=attached_project(access, current))
         return read_brief(access, policy, budget=AIOS_CHARS).text(), []
     except AgenticOSError as fault:
         return "", [f"The AIOS context was left out ({fault.code})."]
@@ -110,20 +144,17 @@ ORDER BY document.file IN listed DESC, file.path LIMIT ?
 """
 
 
-def _fitted(aios: str, fleet: list[str], notes: list[str]) -> str:
+def _fitted(aios: str, fleet: list[str], notes: list[str], told: tuple[str, ...]) -> str:
     kept = list(fleet)
     while True:
         block = [*kept, CUT] if len(kept) < len(fleet) and kept else kept
         parts = [aios, "\n".join(block), "\n".join(notes)]
-        answer = json.dumps(
-            {
-                "hookSpecificOutput": {
-                    "hookEventName": EVENT,
-                    "additionalContext": "\n\n".join(part for part in parts if part),
-                }
-            },
-            ensure_ascii=False,
-        )
+        document: Json = {"systemMessage": f"agentic-os: {' '.join(told)}"} if told else {}
+        document["hookSpecificOutput"] = {
+            "hookEventName": EVENT,
+            "additionalContext": "\n\n".join(part for part in parts if part),
+        }
+        answer = json.dumps(document, ensure_ascii=False)
         if len(answer) <= MAX_HOOK_CHARS:
             return answer
         if kept:
