@@ -344,7 +344,9 @@ class Intake:
         """Read one file; returns the state it was read in, or why it could not be read."""
         role = found.role
         try:
-            read = found.folder.read(found.name, limit_bytes=LIMIT_BYTES[role])
+            read = found.folder.read(
+                found.name, limit_bytes=LIMIT_BYTES[role], seen=found.fingerprint
+            )
         except FilesError as fault:
             return unread(found.path, fault.code, fault.message)
         self.take_read(pk, found, row, read)

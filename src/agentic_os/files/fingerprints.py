@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 EntryKind = Literal["file", "folder", "link", "other"]
@@ -21,22 +20,16 @@ class Fingerprint(NamedTuple):
     inode: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileRead:
+class FileRead(NamedTuple):
     """The whole bytes of a file and the fingerprint they had when read."""
 
     data: bytes
     fingerprint: Fingerprint
-    _sha256: str | None = field(default=None, repr=False, compare=False)
 
     @property
     def sha256(self) -> str:
-        """Lower-case hex SHA-256 of the bytes, computed at the first use."""
-        digest = self._sha256
-        if digest is None:
-            digest = hashlib.sha256(self.data).hexdigest()
-            object.__setattr__(self, "_sha256", digest)
-        return digest
+        """Lower-case hex SHA-256 of the bytes, computed at each use."""
+        return hashlib.sha256(self.data).hexdigest()
 
 
 class Entry(NamedTuple):
@@ -52,9 +45,4 @@ class Entry(NamedTuple):
 
 def fingerprint_of(found: os.stat_result) -> Fingerprint:
     """Return the fingerprint in a stat result."""
-    return Fingerprint(
-        size=found.st_size,
-        mtime_ns=found.st_mtime_ns,
-        ctime_ns=found.st_ctime_ns,
-        inode=found.st_ino,
-    )
+    return Fingerprint(found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)

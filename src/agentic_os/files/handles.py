@@ -7,7 +7,6 @@ through as ``OSError`` or ``ValueError``, ``Folder`` turns into the room's codes
 import errno
 import os
 import stat
-from contextlib import suppress
 
 from agentic_os.errors import FilesError
 from agentic_os.files.fingerprints import FileRead, Fingerprint, fingerprint_of
@@ -64,22 +63,40 @@ def stat_regular(folder: int, name: str, relative: str) -> Fingerprint:
     return fingerprint_of(found)
 
 
-def read_steady(folder: int, name: str, limit_bytes: int, relative: str) -> FileRead:
-    """Read a file that holds still, trying again when it did not."""
+def read_steady(
+    folder: int, name: str, limit_bytes: int, relative: str, seen: Fingerprint | None = None
+) -> FileRead:
+    """Read a file that holds still, trying again when it did not.
+
+    Args:
+        folder: the open folder.
+        name: the file's name in it.
+        limit_bytes: a larger file is refused.
+        relative: how a fault names the file.
+        seen: what a listing of the folder said of this regular file a moment ago; spares
+            looking at the name once more.
+    """
+    inode = seen.inode if seen is not None else None
     for _ in range(_ATTEMPTS):
-        with suppress(_ChangedWhileReadingError):
-            return _read_once(folder, name, limit_bytes, relative)
+        try:
+            return _read_once(folder, name, limit_bytes, relative, inode)
+        except _ChangedWhileReadingError:
+            inode = None  # another file has the name now: look at it first
     raise FilesError(f"{shown(relative)} changed while it was read", code="FILE_CHANGED")
 
 
-def _read_once(folder: int, name: str, limit_bytes: int, relative: str) -> FileRead:
-    named = os.stat(name, dir_fd=folder, follow_symlinks=False)
-    _require_regular(named.st_mode, relative)
+def _read_once(
+    folder: int, name: str, limit_bytes: int, relative: str, inode: int | None
+) -> FileRead:
+    if inode is None:
+        named = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        _require_regular(named.st_mode, relative)
+        inode = named.st_ino
     fd = os.open(name, _FILE_FLAGS, dir_fd=folder)
     try:
         opened = os.fstat(fd)
         _require_regular(opened.st_mode, relative)
-        if (opened.st_dev, opened.st_ino) != (named.st_dev, named.st_ino):
+        if opened.st_ino != inode:
             raise _ChangedWhileReadingError
         size = opened.st_size
         if size > limit_bytes:

@@ -120,8 +120,15 @@ class Folder:
         except (OSError, ValueError) as fault:
             raise refusal(fault, relative) from fault
 
-    def read(self, relative: str, *, limit_bytes: int) -> FileRead:
+    def read(
+        self, relative: str, *, limit_bytes: int, seen: Fingerprint | None = None
+    ) -> FileRead:
         """Read a whole regular file of at most ``limit_bytes`` bytes.
+
+        Args:
+            relative: where it is.
+            limit_bytes: a larger file is refused.
+            seen: what ``entries`` or ``stat`` said of this file a moment ago, if they did.
 
         Raises:
             FilesError: FILE_MISSING, LINK_REFUSED, NOT_REGULAR, NOT_A_FOLDER,
@@ -130,10 +137,10 @@ class Folder:
         """
         try:
             if _is_plain(relative):
-                return read_steady(self._fd, relative, limit_bytes, relative)
+                return read_steady(self._fd, relative, limit_bytes, relative, seen)
             folder, name = self._parent(relative)
             try:
-                return read_steady(folder, name, limit_bytes, relative)
+                return read_steady(folder, name, limit_bytes, relative, seen)
             finally:
                 os.close(folder)
         except (OSError, ValueError) as fault:

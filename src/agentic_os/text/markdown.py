@@ -42,6 +42,7 @@ _LINK = re.compile(
     r"\(((?:[^()<\\\n]++|<[^<>\n]*+>|<|\\.|\((?:[^()\\\n]++|\\.)*+\))*+)\)"
 )
 _LINK_TITLE = re.compile(r"""[ \t]+(?:"[^"]*"|'[^']*'|\([^()]*\))\Z""")
+_TITLE_ENDS = frozenset("\"')")
 _BACKSLASH = re.compile(r"\\([!-/:-@\[-`{-~])")
 _WIKILINK = re.compile(r"\[\[([^\[\]\n]+)\]\]")
 _WIKI_PIPE = re.compile(r"\\?\|")
@@ -132,7 +133,7 @@ def links(text: str) -> tuple[MarkdownLink, ...]:
         if blanked[start - 2 : start - 1] in {"!", "\\"}:
             continue
         target = _target(match.group(2).strip())
-        title = " ".join(_BACKSLASH.sub(r"\1", text[start:end]).split())
+        title = " ".join(_unescaped(text[start:end]).split())
         found.append(MarkdownLink(title=title, target=target, line=line))
     return tuple(found)
 
@@ -204,4 +205,10 @@ def _opens_tag(text: str, at: int) -> bool:
 def _target(text: str) -> str:
     if text.startswith("<") and (end := text.find(">")) > 0:
         return text[1:end]
-    return _BACKSLASH.sub(r"\1", _LINK_TITLE.sub("", text).strip())
+    if text[-1:] in _TITLE_ENDS:
+        text = _LINK_TITLE.sub("", text).strip()
+    return _unescaped(text)
+
+
+def _unescaped(text: str) -> str:
+    return _BACKSLASH.sub(r"\1", text) if "\\" in text else text

@@ -203,10 +203,9 @@ def test_read_gives_the_bytes_and_their_fingerprint(
     assert folder.stat(relative) == found.fingerprint
 
 
-def test_the_hash_is_of_the_bytes_and_computed_once(folder: Folder) -> None:
+def test_the_hash_is_of_the_bytes(folder: Folder) -> None:
     found = folder.read("top.md", limit_bytes=LIMIT)
     assert found.sha256 == hashlib.sha256(b"top").hexdigest()
-    assert found.sha256 is found.sha256
 
 
 @pytest.mark.parametrize("relative", ["", ".", "a/", "a/b/.", "top.md/", "top.md/."])
@@ -387,6 +386,33 @@ def test_a_file_replaced_between_look_and_open_is_tried_once_more(
         assert code_of(lambda: folder.read("top.md", limit_bytes=LIMIT)) == code
     assert calls == [0, 1]
     assert open_handles() == before
+
+
+def test_a_file_that_was_just_listed_is_not_looked_at_by_name_again(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = folder.stat("top.md")
+    monkeypatch.setattr(os, "stat", _unreachable)
+    assert folder.read("top.md", limit_bytes=LIMIT, seen=seen).data == b"top"
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("a")])
+def test_what_took_a_listed_file_s_name_is_refused(
+    tree: Path, folder: Folder, make: Callable[[Path], None]
+) -> None:
+    seen = folder.stat("top.md")
+    (tree / "top.md").unlink()
+    make(tree / "top.md")
+    code = code_of(lambda: folder.read("top.md", limit_bytes=LIMIT, seen=seen))
+    assert code in {"NOT_REGULAR", "LINK_REFUSED"}
+
+
+def test_a_file_that_replaced_a_listed_one_is_read(tree: Path, folder: Folder) -> None:
+    seen = folder.stat("top.md")
+    (tree / "new").write_bytes(b"new")
+    (tree / "new").replace(tree / "top.md")
+    found = folder.read("top.md", limit_bytes=LIMIT, seen=seen)
+    assert (found.data, found.fingerprint) == (b"new", folder.stat("top.md"))
 
 
 def grow(path: Path) -> None:
