@@ -7,7 +7,7 @@ for it, so that equal passages of clones are embedded once.
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agentic_os.aggregate.documents import Document, ParsedFile
@@ -35,12 +35,16 @@ class Passage:
 
 def parse_source(text: str, *, path: str) -> ParsedFile:
     """Read a source file: a passage for each definition, and for what lies between them."""
-    return ParsedFile(documents=_documents(chunk_source(path, text), path, "code"))
+    chunks = chunk_source(path, text)
+    return ParsedFile(documents=tuple(passage_document("code", path, chunk) for chunk in chunks))
 
 
 def parse_document(text: str, *, path: str) -> ParsedFile:
     """Read a document: a passage for each heading."""
-    return ParsedFile(documents=_documents(chunk_document(path, text), path, "document"))
+    chunks = chunk_document(path, text)
+    return ParsedFile(
+        documents=tuple(passage_document("document", path, chunk) for chunk in chunks)
+    )
 
 
 def text_hash(path: str, name: str, text: str) -> str:
@@ -67,25 +71,25 @@ def chunk_ids(project: str, passages: Sequence[Passage]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _documents(chunks: Iterable[Chunk], path: str, kind: Kind) -> tuple[Document, ...]:
-    file_name = path.rpartition("/")[2]
-    label = f"{path} {index_extra(path)}".rstrip()
-    found = []
-    for chunk in chunks:
-        name = chunk.symbol or file_name
-        named_type = SYMBOL_TYPE if kind == "code" else SECTION_TYPE
-        found.append(
-            Document(
-                kind=kind,
-                name=name,
-                label=label,
-                type=named_type if chunk.symbol else LINES_TYPE,
-                start=chunk.start,
-                end=chunk.end,
-                body=chunk.text,
-                extra=f"{index_extra(name)} {index_extra(chunk.text)}".strip(),
-                template=False,
-                group=text_hash(path, name, chunk.text),
-            )
-        )
-    return tuple(found)
+def passage_document(kind: Kind, path: str, chunk: Chunk) -> Document:
+    """Return what the store holds of a passage.
+
+    Args:
+        kind: ``code`` or ``document``.
+        path: of the file, relative to the project.
+        chunk: the passage, redacted.
+    """
+    name = chunk.symbol or path.rpartition("/")[2]
+    symbol_type = SYMBOL_TYPE if kind == "code" else SECTION_TYPE
+    return Document(
+        kind=kind,
+        name=name,
+        label=f"{path} {index_extra(path)}".rstrip(),
+        type=symbol_type if chunk.symbol else LINES_TYPE,
+        start=chunk.start,
+        end=chunk.end,
+        body=chunk.text,
+        extra=f"{index_extra(name)} {index_extra(chunk.text)}".strip(),
+        template=False,
+        group=text_hash(path, name, chunk.text),
+    )

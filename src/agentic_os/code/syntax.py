@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Literal
 
-from tree_sitter import Language, Node, Parser
+from tree_sitter import Language, Node, Parser, Query, QueryCursor
 
 Grammar = Literal["python", "javascript", "typescript", "tsx", "go"]
 
@@ -41,6 +41,23 @@ def _language(grammar: Grammar) -> Language:
 def parse(grammar: Grammar, data: bytes) -> Node:
     """Parse bytes and return the root node; never raises on any input."""
     return Parser(_language(grammar)).parse(data).root_node
+
+
+@lru_cache(maxsize=8)
+def _query(grammar: Grammar, pattern: str) -> Query:
+    return Query(_language(grammar), pattern)
+
+
+def matches(grammar: Grammar, node: Node, pattern: str) -> list[dict[str, list[Node]]]:
+    """Return the captures of every match of a tree-sitter query below ``node``.
+
+    Args:
+        grammar: the language of the tree.
+        node: where to look.
+        pattern: the query, one of this package's own.
+    """
+    cursor = QueryCursor(_query(grammar, pattern))
+    return [captures for _, captures in cursor.matches(node)]
 
 
 def text_of(node: Node | None) -> str:

@@ -225,8 +225,7 @@ def _bracket(text: str, at: int) -> tuple[str, int] | None:
             high, at = _bracket_char(text, at + 1)
             if not high:
                 return None
-        if low <= high:
-            ranges += f"{re.escape(low)}-{re.escape(high)}"
+        ranges += f"{re.escape(low)}-{re.escape(max(low, high))}"
     return None
 
 

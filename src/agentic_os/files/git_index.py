@@ -96,13 +96,15 @@ def _parse(data: bytes) -> frozenset[str]:
             name = data[at:end]
             at = start + (end - start + _ALIGN_BYTES) // _ALIGN_BYTES * _ALIGN_BYTES
         total += len(name)
-        if not name or len(name) > MAX_NAME_BYTES or total > MAX_NAMES_BYTES:
+        if len(name) > MAX_NAME_BYTES or total > MAX_NAMES_BYTES:
             raise _invalid("it holds names that no file has")
         if at > len(data):
             raise IndexError
         if mode >> _TYPE_SHIFT == _REGULAR:
             found.add(os.fsdecode(name))
     _refuse_split(data, at, hash_bytes)
+    if "" in found:  # of a split index only: what it changes is named in the shared one
+        raise _invalid("it holds names that no file has")
     return frozenset(found)
 
 

@@ -199,16 +199,17 @@ class Confirmer:
             for document in file.documents:
                 if document.start <= first <= document.end:
                     return document.name, self._nearest(document, first, last)
+        path = self.redactor.redact(candidate.path).text
         for document in file.documents:
             for window in windows_of(
                 candidate.kind,
-                candidate.path,
+                path,
                 document.name,
                 document.label,
                 document.start,
                 document.body,
             ):
-                if candidate.text_hash == text_hash(candidate.path, document.name, window.text):
+                if candidate.text_hash == text_hash(path, document.name, window.text):
                     return document.name, self._nearest(document, window.start, window.end)
         # Other words under the same name: only if they answer the question themselves.
         named = tuple(item for item in file.documents if item.name == candidate.name)
