@@ -29,3 +29,24 @@ def name_endpoint(project: ProjectBuilder, name: str, endpoint: str) -> None:
 def engine_command(*words: str | Path) -> str:
     """The endpoint of the test engine with these arguments."""
     return shlex.join([sys.executable, str(ENGINE), *map(str, words)])
+
+
+HOSTILE = ENGINE.with_name("engine_hostile.py")
+
+
+def hostile_command(way: str, mark: str | Path = "") -> str:
+    """The endpoint of an engine that misbehaves."""
+    return shlex.join([sys.executable, str(HOSTILE), way, *([str(mark)] if mark else [])])
+
+
+def row(
+    path: str, content: str, start: int = 1, end: int = 1, score: float = 0.5
+) -> dict[str, object]:
+    """One passage as the test engine answers it."""
+    return {
+        "file_path": path,
+        "content": content,
+        "start_line": start,
+        "end_line": end,
+        "score": score,
+    }

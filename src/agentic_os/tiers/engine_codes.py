@@ -77,7 +77,13 @@ ENGINE_CODES: Mapping[str, CodeRow] = MappingProxyType(
             CodeRow(
                 code="ENGINE_HIT_REFUSED",
                 severity="warning",
-                meaning="The engine named files outside the project, of git, or of the memory.",
+                meaning="The engine named files outside the project, of git, or of secrets.",
+            ),
+            CodeRow(
+                code="ENGINE_HIT_COVERED",
+                severity="info",
+                meaning="The engine named passages of the memory or the vault.",
+                hint="Nothing to do: memory and vault answer for themselves.",
             ),
         )
     }
