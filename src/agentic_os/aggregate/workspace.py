@@ -7,7 +7,7 @@ used as it is and the answer says ``stale`` (design section 4).
 """
 
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -68,6 +68,7 @@ class Workspace:
     refreshed: Refreshed | None
     stale: bool
     warnings: tuple[Diagnostic, ...] = field(default=())
+    environ: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def unread(self, scope: set[str] | None = None) -> Unread:
         """Evidence that could not be read, of the given projects or of all."""
@@ -205,6 +206,7 @@ def open_workspace(
         yield Workspace(
             places=places,
             current=person.current,
+            environ=person.environ,
             settings=settings,
             roots=roots,
             fleet=fleet,
