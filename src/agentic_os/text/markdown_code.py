@@ -8,14 +8,11 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
-# What can open a region: a fence line, a comment, a run of backticks.
-_OPENING = re.compile(
-    r"^[ \t]*(?P<fence>`{3,}(?=[^`\n]*$)|~{3,})[^\n]*$"
-    r"|^[ \t]*(?P<block><!--)|(?P<comment><!--)|(?P<ticks>`+)",
-    re.MULTILINE,
-)
+# What can open a region. Each alternative starts with a literal, which the matcher skips to.
+_OPENING = re.compile(r"`+|~{3,}|<!--")
 _FENCE_LINE = re.compile(r"^[ \t]*(`{3,}|~{3,})[ \t]*$", re.MULTILINE)
 _TICKS = re.compile(r"`+")
+_FENCE_TICKS_CHARS = 3
 # A code span stays inside its paragraph.
 _PARAGRAPH_END = re.compile(r"\n[ \t]*(?:\n|#{1,6}[ \t\n]|~{3,}|`{3,}[^`\n]*(?:\n|\Z))")
 _NOT_NEWLINE = re.compile(r"[^\n]+")
@@ -47,25 +44,45 @@ def _regions(text: str) -> Iterator[tuple[str, int, int]]:
     at = 0
     comments_left = True
     while match := _OPENING.search(text, at):
-        start, at = match.span()
-        if match["fence"]:
-            at = _fence_end(text, at, match["fence"])
-            yield "fence", start, at
-        elif match["block"] or match["comment"]:
-            start = at - len("<!--")
+        start, after = match.span()
+        mark = text[start]
+        before = text[at:start]  # no further back: every character is looked at once
+        newline = before.rfind("\n")
+        line = at + newline + 1
+        leads = not before[newline + 1 :].strip(" \t") and (
+            newline >= 0 or at == 0 or text[at - 1] == "\n"
+        )
+        if mark == "<":
             end = text.find("-->", start + 2) if comments_left else -1
+            at = after
             if end >= 0:
-                at = max(end + 3, start + 4)
+                at = max(end + 3, after)
                 yield "comment", start, at
-            elif match["block"]:
+            elif leads:
                 at = len(text)
                 yield "comment", start, at
             comments_left = end >= 0
+        elif leads and (mark == "~" or _opens_fence(text, start, after)):
+            end = text.find("\n", after)
+            at = _fence_end(text, end if end >= 0 else len(text), match[0])
+            yield "fence", line, at
+        elif mark == "~":
+            at = after
         elif text[start - 1 : start] == "\\" and not _is_escaped(text, start - 1):
             at = start + 1
-        elif (end := spans.end(start, at)) > 0:
+        elif (end := spans.end(start, after)) > 0:
             at = end
             yield "span", start, at
+        else:
+            at = after
+
+
+def _opens_fence(text: str, start: int, after: int) -> bool:
+    """Whether backticks that lead a line open a fence: three at least, and none after them."""
+    if after - start < _FENCE_TICKS_CHARS:
+        return False
+    end = text.find("\n", after)
+    return text.find("`", after, end if end >= 0 else len(text)) < 0
 
 
 def _is_escaped(text: str, at: int) -> bool:
