@@ -3,7 +3,7 @@
 A passage of the store is embedded as one chunk, or as several where it is longer than an
 embedder takes in: whole lines, cut at blank lines where there are some (``code.passages``). The
 front matter of a fact or a note is left out, its description is embedded with the first chunk.
-Everything was redacted before it was stored.
+Everything was redacted before it was stored; names of files are redacted here.
 """
 
 import hashlib
@@ -16,6 +16,7 @@ from agentic_os.aggregate.sources import SYMBOL_TYPE, Passage, chunk_ids, text_h
 from agentic_os.code.passages import embedded_text, room, windows
 from agentic_os.results import Kind
 from agentic_os.text.front_matter import split_front_matter
+from agentic_os.text.redaction import Redactor
 
 CHUNK_KINDS: tuple[Kind, ...] = ("memory", "index", "vault", "code", "document")
 """Kinds that are embedded; an inventory is looked up by name, a graph has its own surface."""
@@ -117,9 +118,18 @@ def read_files(connection: sqlite3.Connection, pk: int) -> dict[str, str]:
     return {path: sha256[:SHORT_HASH_CHARS] for path, sha256 in connection.execute(_FILES, (pk,))}
 
 
-def read_chunks(connection: sqlite3.Connection, pk: int, project: str) -> ProjectChunks:
-    """The chunks of one project as the store has them."""
-    rows = list(_rows(connection, pk))
+def read_chunks(
+    connection: sqlite3.Connection, pk: int, project: str, redactor: Redactor
+) -> ProjectChunks:
+    """The chunks of one project as the store has them.
+
+    Args:
+        connection: the store.
+        pk: the project's row.
+        project: its id.
+        redactor: takes secrets out of the names of files, which are embedded too.
+    """
+    rows = list(_rows(connection, pk, redactor))
     ids = chunk_ids(
         project,
         [Passage(path=row.path, name=row.name, text_hash=row.text_hash) for row in rows],
@@ -142,11 +152,14 @@ def digest_of(chunks: Sequence[Chunk]) -> str:
     return made.hexdigest()
 
 
-def _rows(connection: sqlite3.Connection, pk: int) -> Iterator[Chunk]:
+def _rows(connection: sqlite3.Connection, pk: int, redactor: Redactor) -> Iterator[Chunk]:
+    shown: dict[str, str] = {}
     for row in connection.execute(_PASSAGES, (pk,)):
         path, sha256, read_at, kind, name, label, type_, start, body = row
         symbol = name if type_ == SYMBOL_TYPE and kind == "code" else ""
-        for window in windows_of(kind, path, name, label, start, body):
+        if path not in shown:
+            shown = {path: redactor.redact(path).text}
+        for window in windows_of(kind, shown[path], name, label, start, body):
             yield Chunk(
                 id="",
                 kind=kind,
@@ -157,7 +170,7 @@ def _rows(connection: sqlite3.Connection, pk: int) -> Iterator[Chunk]:
                 start=window.start,
                 end=window.end,
                 sha256=sha256,
-                text_hash=text_hash(path, name, window.text),
+                text_hash=text_hash(shown[path], name, window.text),
                 indexed_at=read_at,
-                text=embedded_text(path, name, window.text),
+                text=embedded_text(shown[path], name, window.text),
             )

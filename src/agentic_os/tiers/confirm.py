@@ -13,7 +13,7 @@ Rules:
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from agentic_os.aggregate.documents import CORPUS_ROLES, Document, Role
@@ -194,13 +194,15 @@ class Confirmer:
         from agentic_os.aggregate.sources import text_hash
         from agentic_os.tiers.chunks import windows_of
 
-        if candidate.lines is not None and file.sha256 == candidate.sha256:
+        unchanged = file.sha256 == candidate.sha256
+        documents = self._documents(candidate, file, unchanged=unchanged)
+        if candidate.lines is not None and unchanged:
             first, last = candidate.lines
-            for document in file.documents:
+            for document in documents:
                 if document.start <= first <= document.end:
                     return document.name, self._nearest(document, first, last)
         path = self.redactor.redact(candidate.path).text
-        for document in file.documents:
+        for document in documents:
             for window in windows_of(
                 candidate.kind,
                 path,
@@ -212,8 +214,7 @@ class Confirmer:
                 if candidate.text_hash == text_hash(path, document.name, window.text):
                     return document.name, self._nearest(document, window.start, window.end)
         # Other words under the same name: only if they answer the question themselves.
-        named = tuple(item for item in file.documents if item.name == candidate.name)
-        return self._quote(candidate, replace(file, documents=named))
+        return self._quote(candidate, file, named=True)
 
     def _nearest(self, document: Document, first: int, last: int) -> Passage:
         """The best of lines ``first..last``, or the first of them."""
@@ -225,7 +226,9 @@ class Confirmer:
         end = min(start + SNIPPET_LINES, len(lines)) - 1
         return self.matcher.quote(lines, start, end, first_line=first)
 
-    def _quote(self, candidate: Candidate, file: _File) -> tuple[str, Passage] | None:
+    def _quote(
+        self, candidate: Candidate, file: _File, *, named: bool = False
+    ) -> tuple[str, Passage] | None:
         unchanged = file.sha256 == candidate.sha256
         ranked = sorted(
             self._documents(candidate, file, unchanged=unchanged),
@@ -236,6 +239,8 @@ class Confirmer:
             ),
         )
         for document in ranked[:1] if unchanged else ranked:
+            if named and document.name != candidate.name:
+                continue
             passage = self._passage(document)
             if passage is not None:
                 return document.name, passage

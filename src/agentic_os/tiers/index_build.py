@@ -20,6 +20,7 @@ from agentic_os.aggregate.store import Store, writing
 from agentic_os.aggregate.workspace import Person, open_workspace
 from agentic_os.errors import SemanticIndexError
 from agentic_os.results import Answer, IndexBuildData
+from agentic_os.text.redaction import Redactor
 from agentic_os.tiers.chunks import Chunk, ProjectChunks, read_chunks, read_projects
 from agentic_os.tiers.embed.selection import open_embedder
 from agentic_os.tiers.vectors import engine, vectors_folder
@@ -90,6 +91,7 @@ def build_index(
                 store=store,
                 folder=vectors_folder(workspace.store.space),
                 embedder=embedder,
+                redactor=workspace.redactor,
                 progress=progress,
             )
             data = replace(
@@ -108,6 +110,7 @@ class _Build:
     store: Store
     folder: Path
     embedder: "Embedder"
+    redactor: Redactor
     progress: Progress
     state: IndexState = field(init=False)
     writer: VectorWriter = field(init=False)
@@ -158,7 +161,7 @@ class _Build:
         changed: list[tuple[int, str]] = []
         chunks = 0
         for at, (pk, project) in enumerate(projects, 1):
-            read = read_chunks(self.store.connection, pk, project)
+            read = read_chunks(self.store.connection, pk, project, self.redactor)
             chunks += len(read.chunks)
             known = self.state.projects.get(project)
             if known is None or known.digest != read.digest:
@@ -207,7 +210,7 @@ class _Build:
         texts: set[str] = set()
         rows = 0
         for pk, project in changed:
-            read = read_chunks(self.store.connection, pk, project)
+            read = read_chunks(self.store.connection, pk, project, self.redactor)
             portion.append(read)
             rows += len(read.chunks)
             texts |= self.writer.missing({chunk.text_hash for chunk in read.chunks})

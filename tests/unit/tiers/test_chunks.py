@@ -91,7 +91,7 @@ def read(person: Person, fleet: FleetBuilder) -> dict[str, ProjectChunks]:
     with open_workspace(person, [str(fleet.root)]) as workspace:
         connection = workspace.store.connection
         return {
-            project.rpartition("-")[0]: read_chunks(connection, pk, project)
+            project.rpartition("-")[0]: read_chunks(connection, pk, project, workspace.redactor)
             for pk, project in read_projects(connection)
         }
 
@@ -120,6 +120,19 @@ def test_memory_and_vault_are_taken_an_inventory_is_not(
     ]
     assert len({chunk.id for chunk in chunks}) == len(chunks)
     assert set(found["shop"].files) >= {".agents/memory/light.md", ".agents/vault/n.md"}
+
+
+def test_a_secret_in_the_name_of_a_file_is_not_embedded(
+    fleet: FleetBuilder, person: Person
+) -> None:
+    secret = "AKIAQYLPMN5HHHFPZAM2"
+    fleet.project("p", "obsidian-only").note(f"{secret}.md", "# Keys\n\nwords\n")
+
+    (chunk,) = read(person, fleet)["p"].chunks
+
+    assert secret in chunk.path
+    assert secret not in chunk.text
+    assert "[redacted:" in chunk.text
 
 
 def test_equal_texts_have_equal_hashes_in_every_project(
