@@ -192,9 +192,11 @@ class _Reader:
     def __init__(self) -> None:
         self.counts: dict[str, int] = {}
         self.positions: dict[str, int] = {}
-        self.paths: dict[str, str] = {}
+        # What texts that come thousands of times were read as.
+        self.paths: dict[str, str] = {"": ""}
         self.lines: dict[str, int] = {}
         self.words: dict[str, str] = {}
+        self.sureness: dict[tuple[str, float | None], tuple[str, float]] = {}
 
     def read(self, document: _Document) -> Graph:
         header = self._header_of(document.graph)
@@ -286,17 +288,16 @@ class _Reader:
         )
 
     def _path(self, value: _Value) -> str:
-        if isinstance(value, str):
-            known = self.paths.get(value)
-            if known is not None:
-                return known
-            if value:
-                known = relative_path(value)
-                if known is not None:
-                    self.paths[value] = known
-                    return known
+        if not isinstance(value, str):
+            return ""
+        known = self.paths.get(value)
+        if known is None:
+            known = relative_path(value)
+            if known is None:
                 self._count("GRAPH_PATH_REFUSED")
-        return ""
+                return ""
+            self.paths[value] = known
+        return known
 
     def _line(self, value: _Value) -> int:
         if not isinstance(value, str):
@@ -315,11 +316,20 @@ class _Reader:
             known = self.words[value] = value[:MAX_WORD_CHARS]
         return known
 
+    def _sure(self, word: _Value, score: _Value) -> tuple[str, float]:
+        if type(word) is not str or not (score is None or type(score) is float):
+            return _confidence(word, score)
+        known = self.sureness.get((word, score))
+        if known is None:
+            known = self.sureness[word, score] = _confidence(word, score)
+        return known
+
     # -- edges -------------------------------------------------------------------------
 
     def _edges(self, raws: list[msgspec.Raw]) -> list[GraphEdge]:
         edges: list[GraphEdge] = []
         decode, position, add = _edge.decode, self.positions.get, edges.append
+        words, paths, lines = self.words.get, self.paths.get, self.lines.get
         for index, raw in enumerate(raws):
             raws[index] = _EMPTY
             try:
@@ -329,24 +339,35 @@ class _Reader:
                 continue
             source = item.source if item.true_source is None else item.true_source
             target = item.target if item.true_target is None else item.true_target
-            if not isinstance(source, str) or not isinstance(target, str):
+            if type(source) is not str or type(target) is not str:
                 self._count("GRAPH_EDGE_INVALID")
                 continue
             start, end = position(source), position(target)
             if start is None or end is None:
                 self._count("GRAPH_EDGE_DANGLING")
                 continue
-            confidence, score = _confidence(item.confidence, item.confidence_score)
+            confidence, score = self._sure(item.confidence, item.confidence_score)
+            # What is known is looked up here: a call a field would cost as much as parsing.
+            word, said, file, place = (
+                item.relation,
+                item.context,
+                item.source_file,
+                item.source_location,
+            )
+            relation = words(word) if type(word) is str else ""
+            context = words(said) if type(said) is str else ""
+            path = paths(file) if type(file) is str else ""
+            line = lines(place) if type(place) is str else None
             add(
                 GraphEdge(
                     start,
                     end,
-                    self._word(item.relation) or "related",
-                    self._word(item.context),
+                    (self._word(word) if relation is None else relation) or "related",
+                    self._word(said) if context is None else context,
                     confidence,
                     score,
-                    self._path(item.source_file),
-                    self._line(item.source_location),
+                    self._path(file) if path is None else path,
+                    self._line(place) if line is None else line,
                 )
             )
         return edges

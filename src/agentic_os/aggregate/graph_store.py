@@ -6,9 +6,11 @@ nobody uses any more, labels, hyperedges. What other projects' graphs hold is no
 """
 
 import json
+import re
 import sqlite3
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from agentic_os.aggregate.graph_tables import (
     CONFIDENCE_CODES,
@@ -24,6 +26,8 @@ from agentic_os.errors import GraphError
 from agentic_os.text.tokens import index_extra
 
 _EXT_NAME_CHARS = 500
+_CACHED_WORDS_ENTRIES = 16_384
+_WORD = re.compile(r"[A-Za-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,8 +117,21 @@ def store_graph(
 
 def label_words(label: str) -> str:
     """Return what is indexed of a label: itself and the parts of its identifiers."""
-    extra = index_extra(label)
+    if label.isascii():
+        # The same few words make up most labels.
+        extra = " ".join(filter(None, map(_word_parts, _WORD.findall(label))))
+    else:
+        extra = index_extra(label)
     return f"{label} {extra}" if extra else label
+
+
+_EdgeRow = tuple[int, int, int, int, int, int, float, int]
+"""A row of ``graph_out``, score negated and 0 for no file, so that rows sort as they are."""
+
+
+@lru_cache(maxsize=_CACHED_WORDS_ENTRIES)
+def _word_parts(word: str) -> str:
+    return index_extra(word)
 
 
 @dataclass(slots=True)
@@ -144,11 +161,25 @@ class _Writer:
             "INSERT INTO graph_grams(rowid, label) VALUES(?,?)", ((row[0], row[2]) for row in rows)
         )
         edges = self._edge_rows()
-        many("INSERT OR IGNORE INTO graph_out VALUES(?,?,?,?,?,?,?,?)", edges)
-        backward = sorted({(row[1], row[0], row[2], row[5]) for row in edges})
-        many("INSERT INTO graph_in VALUES(?,?,?,?)", backward)
+        many("INSERT OR IGNORE INTO graph_out VALUES(?1,?2,?3,?4,?5,?6,-?7,nullif(?8,0))", edges)
+        self._backward(edges)
         self._hyperedges()
         return len(rows), len(edges)
+
+    def _backward(self, edges: "list[_EdgeRow]") -> None:
+        """Write the edges the other way round: SQLite sorts its own rows quickest."""
+        low, high = node_range(self.rid)
+        self.connection.execute(
+            "INSERT OR IGNORE INTO graph_in SELECT dst, src, rel, conf FROM graph_out"
+            " WHERE src BETWEEN ? AND ? ORDER BY dst, src, rel, conf",
+            (low, high),
+        )
+        # Those that begin at a stub are few, and in a range that other projects share.
+        self.connection.executemany(
+            "INSERT OR IGNORE INTO graph_in SELECT dst, src, rel, conf FROM graph_out"
+            " WHERE (src, dst, rel, line, ctx) = (?,?,?,?,?)",
+            (row[:5] for row in edges if row[0] < 0),
+        )
 
     def term(self, text: str) -> int:
         """Return a word's number, made when it is new."""
@@ -214,26 +245,28 @@ class _Writer:
             yield (start | position, key, item.label, self.term("code"), fid, item.line, -1, flags)
             position += 1
 
-    def _edge_rows(self) -> list[tuple[int, int, int, int, int, int, float, int | None]]:
-        numbers, files, term = self.numbers, self.files, self.term
-        rows = []
-        for edge in self.graph.edges:
-            source, target = numbers[edge.source], numbers[edge.target]
-            if source < 0 and target < 0:
-                continue
-            rows.append(
-                (
-                    source,
-                    target,
-                    term(edge.relation),
-                    edge.line,
-                    term(edge.context),
-                    CONFIDENCE_CODES[edge.confidence],
-                    edge.score,
-                    files.get(edge.path),
-                )
+    def _edge_rows(self) -> "list[_EdgeRow]":
+        """Return the edges in the order of their key; of equals the surest comes first."""
+        numbers, files = self.numbers, self.files.get
+        words = {word for edge in self.graph.edges for word in (edge.relation, edge.context)}
+        for word in sorted(words):
+            self.term(word)
+        terms, codes = self.terms, CONFIDENCE_CODES
+        rows = [
+            (
+                numbers[edge.source],
+                numbers[edge.target],
+                terms[edge.relation],
+                edge.line,
+                terms[edge.context],
+                codes[edge.confidence],
+                -edge.score,
+                files(edge.path, 0),
             )
-        rows.sort(key=_edge_key)
+            for edge in self.graph.edges
+            if numbers[edge.source] > 0 or numbers[edge.target] > 0
+        ]
+        rows.sort()
         return rows
 
     def _hyperedges(self) -> None:
@@ -258,10 +291,6 @@ class _Writer:
                 "INSERT INTO graph_hyper_member VALUES(?,?)",
                 ((cursor.lastrowid, member) for member in members),
             )
-
-
-def _edge_key(row: tuple[int, int, int, int, int, int, float, int | None]) -> tuple[object, ...]:
-    return (row[0], row[1], row[2], row[3], row[4], row[5], -row[6], row[7] or 0)
 
 
 def _stub_name(label: str) -> str:
