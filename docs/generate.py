@@ -17,6 +17,7 @@ from agentic_os.aggregate.codes import CODES as AGGREGATE_CODES
 from agentic_os.aggregate.graph_codes import GRAPH_CODES, NEAR_MISS_CODES
 from agentic_os.cli.app import app
 from agentic_os.doctor import CHECKS, IDENTITY_CHECKS
+from agentic_os.identity.documents import IDENTITY_DOCUMENTS
 from agentic_os.ledger import ENTRY_TYPES
 from agentic_os.registry import CODES as REGISTRY_CODES
 from agentic_os.results import DOCUMENTS, Envelope
@@ -127,7 +128,7 @@ def schemas() -> dict[str, str]:
             sort_keys=True,
         )
         + "\n"
-        for name, data in {**DOCUMENTS, **GRAPH_DOCUMENTS}.items()
+        for name, data in {**DOCUMENTS, **GRAPH_DOCUMENTS, **IDENTITY_DOCUMENTS}.items()
     }
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from agentic_os.ledger.payloads import Role
     from agentic_os.ledger.verify import Progress
     from agentic_os.witness.policy import QuorumPolicy
+    from agentic_os.witness.rounds import WitnessRounds
 
 T = TypeVar("T")
 
@@ -155,11 +156,10 @@ def append(
 
     Example: agentic-os ledger append working.note '{"id": "note_1", "content": "first light"}'
     """
-    from agentic_os.crypto.canonical import canonicalize
     from agentic_os.ledger import Request
 
     text = _stdin() if payload == "-" else payload.encode("utf-8", "surrogateescape")
-    asked = Request(type=kind, payload=canonicalize(text))
+    asked = Request(type=kind, payload=_canonical(text))
     session = _level(level)
     with _booted(folder, witnesses, projection_url) as identity:
         if session != "agent":
@@ -182,7 +182,8 @@ def show(
         str, typer.Option("--type", metavar="TYPE", help="A type, or a prefix with its dot.")
     ] = "",
     ring: Annotated[
-        list[int] | None, typer.Option(metavar="N", help="Only this ring; repeatable.")
+        list[int] | None,
+        typer.Option(metavar="N", min=0, max=5, help="Only this ring; repeatable."),
     ] = None,
     role: Annotated[str, typer.Option(metavar="ROLE", help="Only lines this role signed.")] = "",
     since: Annotated[
@@ -205,6 +206,8 @@ def show(
     from agentic_os.identity import show_ledger
     from agentic_os.ledger import LineFilter
 
+    if role and role not in ROLES:
+        raise typer.BadParameter(f"roles are {', '.join(ROLES)}")
     answer = show_ledger(
         _home(folder),
         LineFilter(
@@ -273,14 +276,35 @@ def verify(
 @app.command()
 def prove(
     seq: Annotated[int, typer.Argument(metavar="SEQ", min=1, help="The line.")],
+    output: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write a .tlog-proof below the head that witnesses cosigned last; it verifies"
+            " offline.",
+        ),
+    ] = None,
     folder: Home = None,
+    witnesses: Policy = None,
+    projection_url: Projection = None,
     json: Json = False,
 ) -> None:
     """Prove that a line stands in the tree: inclusion proof and signed head.
 
-    Example: agentic-os ledger prove 1 --json
+    Example: agentic-os ledger prove 7 --output line-7.tlog-proof
     """
-    with _booted(folder, None, None) as identity:
+    with _booted(folder, witnesses, projection_url) as identity:
+        if output is not None:
+            written = identity.export_proof(seq, Path(output).absolute())
+            if json:
+                _document("ledger-prove-output", written)
+            else:
+                _rows(
+                    ("leaf", written.leaf_hash),
+                    ("tree", f"{written.tree_size} lines, root {written.root_hash}"),
+                    ("file", written.file),
+                )
+            return
         answer = identity.prove(seq)
     if json:
         _document("ledger-prove", answer)
@@ -293,21 +317,42 @@ def prove(
 
 
 @app.command()
-def bookmark(folder: Home = None, witnesses: Policy = None, json: Json = False) -> None:
+def bookmark(
+    receipts: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DIR",
+            help="Write each witness's newest receipt there, with its key and manifest; it"
+            " verifies offline.",
+        ),
+    ] = None,
+    folder: Home = None,
+    witnesses: Policy = None,
+    projection_url: Projection = None,
+    json: Json = False,
+) -> None:
     """Bring the head of the ledger before the witnesses now.
 
     Exits with 3 where a witness refused, or too few answered for the policy.
 
     Example: agentic-os ledger bookmark --witnesses witnesses.policy
     """
-    with _booted(folder, witnesses, None) as identity:
+    from dataclasses import replace
+
+    with _booted(folder, witnesses, projection_url) as identity:
         answer = identity.bookmark()
+    if receipts is not None:
+        policy = _policy(witnesses)
+        rounds = None if policy is None else _rounds(_home(folder), policy)
+        if rounds is not None:
+            answer = replace(answer, receipts=rounds.export_receipts(Path(receipts).absolute()))
     if json:
         _document("ledger-bookmark", answer)
     else:
         _rows(
             ("head", f"{answer.ordinal} {answer.ledger_hash}"),
             *((one.witness, f"{one.code} {one.message}".strip()) for one in answer.witnesses),
+            *(("receipt", name) for name in answer.receipts),
         )
     if not answer.quorum:
         raise typer.Exit(FINDINGS)
@@ -319,23 +364,18 @@ def rotate(
     reason: Annotated[str, typer.Option(metavar="TEXT", help="Why, kept in the ledger.")] = "",
     folder: Home = None,
     witnesses: Policy = None,
+    projection_url: Projection = None,
     json: Json = False,
 ) -> None:
     """Put a new key in the place of a role's, from the next line on.
 
     Example: agentic-os ledger rotate operator --reason "new laptop"
     """
-    with _booted(folder, witnesses, None) as identity:
-        if role == "identity":
-            answer = identity.rotate("identity", reason=reason)
-        elif role == "operator":
-            identity.unlock("operator", password=_password())
-            answer = identity.rotate("operator", reason=reason)
-        elif role == "platform":
-            identity.unlock("platform", password=_password())
-            answer = identity.rotate("platform", reason=reason)
-        else:
-            raise typer.BadParameter(f"roles are {', '.join(ROLES)}")
+    changed = _role(role)
+    with _booted(folder, witnesses, projection_url) as identity:
+        if changed != "identity":
+            identity.unlock(changed, password=_password())
+        answer = identity.rotate(changed, reason=reason)
     if json:
         _document("ledger-rotate", answer)
         return
@@ -356,6 +396,7 @@ def repair(
     ] = False,
     folder: Home = None,
     witnesses: Policy = None,
+    projection_url: Projection = None,
     json: Json = False,
 ) -> None:
     """Cut a torn last line, restore a cosigned prefix, or leave a latched conflict; never rewrite.
@@ -368,7 +409,7 @@ def repair(
     if (source is None) != (checkpoint is None) or (conflict and source is not None):
         raise typer.BadParameter("--from and --checkpoint belong together, --conflict stands alone")
     if conflict:
-        answer = repair_conflict(home, _options(home, witnesses, None))
+        answer = repair_conflict(home, _options(home, witnesses, projection_url))
     elif source is not None and checkpoint is not None:
         policy = _policy(witnesses)
         answer = repair_from_copy(
@@ -376,6 +417,7 @@ def repair(
             Path(source),
             checkpoint=_read(checkpoint),
             witnesses=() if policy is None else policy.witness_keys,
+            projection_url=projection_url or "",
         )
     else:
         answer = repair_tail(home)
@@ -401,11 +443,13 @@ def backup(
 
     from agentic_os.errors import UsageError
     from agentic_os.identity import backup_identity
+    from agentic_os.ledger.backup import PASSWORD_CHARS
 
     password = os.environ.get(BACKUP_VARIABLE, "")
-    if not password:
+    if len(password) < PASSWORD_CHARS:
         raise UsageError(
-            "a backup needs a password", hint=f"Set {BACKUP_VARIABLE} for this command."
+            f"a backup needs a password of at least {PASSWORD_CHARS} characters",
+            hint=f"Set {BACKUP_VARIABLE} for this command.",
         )
     answer = backup_identity(
         _home(folder), Path(archive), password=password, key_password=_password()
@@ -433,6 +477,16 @@ def restore(
         _document("ledger-restore", answer)
         return
     _rows(("lines", str(answer.lines)), ("head", answer.head_hash), ("origin", answer.origin))
+
+
+def _role(name: str) -> "Role":
+    if name == "identity":
+        return "identity"
+    if name == "operator":
+        return "operator"
+    if name == "platform":
+        return "platform"
+    raise typer.BadParameter(f"roles are {', '.join(ROLES)}")
 
 
 def _level(name: str) -> "Level":
@@ -466,18 +520,20 @@ def _policy(file: str | None) -> "QuorumPolicy | None":
 
 
 def _options(home: Path, witnesses: str | None, projection_url: str | None) -> "BootOptions":
-    import time
-
     from agentic_os.identity import BootOptions, PolicyWitnesses
-    from agentic_os.witness.rounds import WitnessRounds
 
     policy = _policy(witnesses)
-    asked = None
-    if policy is not None:
-        asked = PolicyWitnesses(
-            rounds=WitnessRounds(policy=policy, folder=home / "witnesses", clock=time.time)
-        )
+    asked = None if policy is None else PolicyWitnesses(rounds=_rounds(home, policy))
     return BootOptions(passwords=_passwords(), witnesses=asked, projection_url=projection_url or "")
+
+
+def _rounds(home: Path, policy: "QuorumPolicy") -> "WitnessRounds":
+    import time
+
+    from agentic_os.ledger.layout import WITNESS_FOLDER
+    from agentic_os.witness.rounds import WitnessRounds
+
+    return WitnessRounds(policy=policy, folder=home / WITNESS_FOLDER, clock=time.time)
 
 
 @contextmanager
@@ -515,6 +571,18 @@ def _read(path: str) -> bytes:
         return Path(path).read_bytes()
     except OSError as fault:
         raise UsageError(f"{path!r} cannot be read: {fault.strerror}") from None
+
+
+def _canonical(text: bytes) -> bytes:
+    from agentic_os.crypto.canonical import canonicalize
+    from agentic_os.errors import CryptoError, UsageError
+
+    try:
+        return canonicalize(text)
+    except CryptoError as fault:
+        raise UsageError(
+            f"the payload is {fault.message}", code=fault.code, hint="Give one JSON object."
+        ) from None
 
 
 def _stdin() -> bytes:

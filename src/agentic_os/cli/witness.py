@@ -31,7 +31,13 @@ Home = Annotated[
 def keygen(
     name: Annotated[
         str, typer.Option(metavar="NAME", help="The witness's name, best its URL without scheme.")
-    ],
+    ] = "",
+    renew: Annotated[
+        bool,
+        typer.Option(
+            "--renew", help="Let the root vouch again for a witness that is there; no new keys."
+        ),
+    ] = False,
     root: Annotated[
         str | None,
         typer.Option(
@@ -53,28 +59,39 @@ def keygen(
 
     from agentic_os.cli.output import table, write_document
     from agentic_os.results import Answer
-    from agentic_os.witness.keyring import generate_witness
+    from agentic_os.witness.keyring import (
+        generate_witness,
+        keygen_data,
+        read_witness_keys,
+        renew_manifest,
+    )
     from agentic_os.witness.operator_root import generate_root, read_root
 
-    now = datetime.now(UTC)
-    where = _place(root, ROOT_FOLDER)
-    operator = (
-        read_root(where, password=_password())
-        if where.is_dir() and any(where.iterdir())
-        else generate_root(where, now=now, password=_password())
-    )
-    keys = generate_witness(
-        _place(folder, WITNESS_FOLDER), name=name, root=operator, now=now, password=_password()
-    )
-    made = {
-        "name": keys.name,
-        "vkey": keys.cosigner.key.vkey,
-        "receipt_key_sha256": keys.receipt_public.sha256,
-    }
+    if renew == bool(name):
+        raise typer.BadParameter("a new witness needs --name; --renew stands without it")
+    now, home, where = datetime.now(UTC), _place(folder, WITNESS_FOLDER), _place(root, ROOT_FOLDER)
+    if renew or (where.is_dir() and any(where.iterdir())):
+        operator = read_root(where, password=_password())
+    else:
+        operator = generate_root(where, now=now, password=_password())
+    if renew:
+        renew_manifest(home, root=operator, now=now)
+        keys = read_witness_keys(home, password=_password())
+    else:
+        keys = generate_witness(home, name=name, root=operator, now=now, password=_password())
+    made = keygen_data(keys, renewed=renew)
     if json:
         write_document("witness-keygen", Answer(data=made))
         return
-    table(("what", "value"), list(made.items()))
+    table(
+        ("what", "value"),
+        [
+            ("name", made.name),
+            ("vkey", made.vkey),
+            ("receipt key", made.receipt_key_sha256),
+            ("manifest", f"{made.manifest_sha256}{' (renewed)' if renew else ''}"),
+        ],
+    )
 
 
 @app.command()
@@ -114,7 +131,19 @@ def serve(
 
 
 @app.command()
-def log(folder: Home = None, json: Json = False) -> None:
+def log(
+    close: Annotated[
+        str | None,
+        typer.Option(
+            "--close-origin",
+            metavar="ORIGIN",
+            help="Retire this origin for good, after its checkpoint key was stolen. There is no"
+            " way back.",
+        ),
+    ] = None,
+    folder: Home = None,
+    json: Json = False,
+) -> None:
     """Show what the witness remembers: identities, heads, and evidence of conflicts.
 
     Example: agentic-os witness log --json
@@ -123,7 +152,10 @@ def log(folder: Home = None, json: Json = False) -> None:
     from agentic_os.results import Answer
     from agentic_os.witness.journal import read_journal
 
-    answer = read_journal(_place(folder, WITNESS_FOLDER))
+    home = _place(folder, WITNESS_FOLDER)
+    if close is not None:
+        _close(home, close)
+    answer = read_journal(home)
     if json:
         write_document("witness-log", Answer(data=answer))
         return
@@ -135,7 +167,13 @@ def log(folder: Home = None, json: Json = False) -> None:
                 for one in answer.identities
             ),
             *(
-                ("head", one.origin, str(one.size), one.root, one.cosigned_at)
+                (
+                    "closed" if one.closed else "head",
+                    one.origin,
+                    str(one.size),
+                    one.root,
+                    one.cosigned_at,
+                )
                 for one in answer.origins
             ),
             *(
@@ -156,6 +194,14 @@ def verify_receipt(
         str | None,
         typer.Option(metavar="FILE", help="For receipts: the operator's public root key."),
     ] = None,
+    log_key: Annotated[
+        str | None,
+        typer.Option(
+            "--log",
+            metavar="VKEY",
+            help="For proofs: the ledger's checkpoint key, where the policy does not name it.",
+        ),
+    ] = None,
     line: Annotated[
         str | None, typer.Option(metavar="FILE", help="The ledger line the proof is about.")
     ] = None,
@@ -169,16 +215,24 @@ def verify_receipt(
     """
     from agentic_os.cli.output import table, write_document
     from agentic_os.crypto import read_public_key_envelope
+    from agentic_os.crypto.note_keys import parse_vkey
+    from agentic_os.errors import CryptoError, VerificationError
     from agentic_os.results import Answer
     from agentic_os.witness.policy import parse_policy
     from agentic_os.witness.receipt_files import verify_receipt as check
 
-    report = check(
-        Path(file).absolute(),
-        policy=None if policy is None else parse_policy(_read(policy)),
-        root=None if root is None else read_public_key_envelope(_read(root)),
-        line=None if line is None else _read(line).removesuffix(b"\n"),
-    )
+    trusted = None if policy is None else parse_policy(_read(policy))
+    vouching = None if root is None else read_public_key_envelope(_read(root))
+    key = None if log_key is None else parse_vkey(log_key)
+    about = None if line is None else _read(line).removesuffix(b"\n")
+    try:
+        report = check(
+            Path(file).absolute(), policy=trusted, log_key=key, root=vouching, line=about
+        )
+    except CryptoError as fault:
+        raise VerificationError(
+            f"the file does not verify: {fault.message}", code=fault.code, hint=fault.hint
+        ) from None
     if json:
         write_document("witness-verify-receipt", Answer(data=report))
         return
@@ -192,6 +246,21 @@ def verify_receipt(
             ("trust", report.trust),
         ],
     )
+
+
+def _close(home: Path, origin: str) -> None:
+    import time
+
+    from agentic_os.witness.desk import close_origin
+    from agentic_os.witness.keyring import DATABASE_FILE, read_witness_keys
+    from agentic_os.witness.store import WitnessStore
+
+    keys = read_witness_keys(home, password=_password())
+    store = WitnessStore(home / DATABASE_FILE, meta=keys.meta)
+    try:
+        close_origin(store, origin, now=int(time.time()))
+    finally:
+        store.close()
 
 
 def _place(folder: str | None, name: str) -> Path:

@@ -65,13 +65,28 @@ class WitnessAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BookmarkData:
-    """Answer of ``ledger bookmark``. ``due`` says why, or that it was not."""
+    """Answer of ``ledger bookmark``. ``due`` says why, or that it was not.
+
+    ``receipts`` names the receipt files that were written, where they were asked for.
+    """
 
     due: Literal["entries", "time", "shutdown", "asked", "not_due"]
     ordinal: int
     ledger_hash: str
     quorum: bool
     witnesses: tuple[WitnessAnswer, ...] = ()
+    receipts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportData:
+    """Answer of ``ledger prove --output``: which line, in which cosigned tree, in which file."""
+
+    seq: int
+    leaf_hash: str
+    tree_size: int
+    root_hash: str
+    file: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ sealed with a platform key made here.
 """
 
 import os
+import re
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ from agentic_os.crypto import (
     verify_envelope,
 )
 from agentic_os.crypto.note_keys import NoteSigner
-from agentic_os.errors import IdentityError
+from agentic_os.errors import IdentityError, UsageError
 from agentic_os.files.publishing import private_folder
 from agentic_os.identity.answers import InitData
 from agentic_os.identity.keyring import create_keys, keep_envelope
@@ -34,6 +35,8 @@ from agentic_os.ledger.layout import CHECKPOINT_KEY
 from agentic_os.ledger.payloads import Role
 
 DEFAULT_PURPOSE = "The constitution of this identity."
+
+_DOMAIN = re.compile(r"[a-z0-9][a-z0-9.:/_-]{0,199}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +67,8 @@ def give_birth(
         passwords: by role, to encrypt the key files.
 
     Raises:
-        IdentityError: ``BIRTH_REFUSED`` (the folder is not empty), ``BIRTH_INVALID``.
+        IdentityError: ``BIRTH_REFUSED`` (the folder is not empty).
+        UsageError: ``BIRTH_INVALID``.
         CryptoError: the bundle does not verify, or a key cannot be written.
         LedgerError: the ledger cannot be written; VerificationError: a reader would refuse it.
     """
@@ -75,7 +79,17 @@ def give_birth(
             hint="Choose an empty folder; nothing is ever born over something else.",
         )
     if bool(laws.strip()) == (ring0 is not None):
-        raise IdentityError("a birth needs either laws or a ring-0 bundle", code="BIRTH_INVALID")
+        raise UsageError(
+            "a birth needs either laws or a ring-0 bundle, and no empty ones",
+            code="BIRTH_INVALID",
+            hint="Give --laws FILE with your constitution, or --ring0 FILE and --root-key FILE.",
+        )
+    if _DOMAIN.fullmatch(domain) is None:
+        raise UsageError(
+            "that is no domain: lower-case letters, digits and . : / _ - alone, 200 at most",
+            code="BIRTH_INVALID",
+            hint="Give the name you answer for, such as example.org.",
+        )
     now = datetime.now(UTC)
     sealed = None if ring0 is None else _verified(ring0, now)
     partial = folder.with_name(f".{folder.name}.birth-{os.getpid()}")

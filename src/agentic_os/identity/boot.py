@@ -90,9 +90,17 @@ def boot(folder: Path, options: BootOptions | None = None) -> Identity:
         A ready identity, or one in safe mode; ``identity.report`` says which and why.
 
     Raises:
-        IdentityError: ``BOOT_HALTED`` when storage or keys cannot be read.
+        IdentityError: ``IDENTITY_MISSING`` in a missing or empty folder; ``BOOT_HALTED`` when
+            storage or keys cannot be read.
         LedgerError: ``LEDGER_LOCKED`` when another process has the identity.
     """
+    if not folder.is_dir() or not any(folder.iterdir()):
+        raise IdentityError(
+            "no identity lives here yet",
+            code="IDENTITY_MISSING",
+            hint="Make one with `agentic-os ledger init`, or bring one with `agentic-os ledger"
+            " restore`.",
+        )
     return _Boot(folder, options or BootOptions()).run()
 
 
@@ -273,8 +281,7 @@ def _finding(error: AgenticOSError) -> Finding:
 
 
 def _halted(error: AgenticOSError) -> IdentityError:
+    hint = safe_mode.with_hint(_finding(error)).hint
     return IdentityError(
-        f"boot halts: {error.message}",
-        code="BOOT_HALTED",
-        hint=f"{error.code}. {error.hint}".strip(),
+        f"boot halts: {error.message}", code="BOOT_HALTED", hint=f"{error.code}. {hint}"
     )

@@ -43,6 +43,8 @@ HINTS: Final[dict[str, str]] = {
     "WITNESS_KEY_CHANGED": "Ask the witness's operator for its key before you trust it again.",
     "KEY_MISSING": "Restore the newest backup: agentic-os ledger restore.",
     "KEY_UNREADABLE": "Give yourself the right to read the key file, or restore the backup.",
+    "KEY_PASSWORD_REQUIRED": "Set AGENTIC_OS_KEY_PASSWORD for this command.",
+    "KEY_PASSWORD_WRONG": "Set AGENTIC_OS_KEY_PASSWORD to the password of the keys.",
     "KEY_INVALID": "The key file is damaged. Restore it from a backup.",
     "LEDGER_UNREADABLE": "See to the disk and the file's mode, then boot again.",
     "LEDGER_RECEIPT_INVALID": "A receipt was replayed or forged. Restore a copy.",

@@ -18,7 +18,7 @@ from agentic_os.crypto import bare_hash
 from agentic_os.errors import AgenticOSError, IdentityError, LedgerError
 from agentic_os.files.publishing import ExclusiveLock
 from agentic_os.identity import safe_mode
-from agentic_os.identity.answers import BookmarkData, BootData, RotateData
+from agentic_os.identity.answers import BookmarkData, BootData, ExportData, RotateData
 from agentic_os.identity.bookmarks import Occasion, bookmark_reason, settle, take_round
 from agentic_os.identity.keyring import keep_envelope
 from agentic_os.identity.organs import Organs
@@ -38,9 +38,11 @@ from agentic_os.ledger import (
     show_lines,
     view_of,
 )
+from agentic_os.ledger.head import read_cosigned_note
 from agentic_os.ledger.payloads import Role
 from agentic_os.ledger.snapshot import list_snapshots, make_seal, peek_seal, write_snapshot
 from agentic_os.ledger.storage import LEDGER_NAME
+from agentic_os.witness.receipt_files import export_proof
 
 SNAPSHOT_ENTRIES = 1_000
 """A new snapshot is worth its time after so many lines; the seal in the tables is always new."""
@@ -164,6 +166,35 @@ class Identity:
             organs = self._require_ready()
             signer = organs.keys.note_signer(organs.journal.chain.origin)
             return prove_line(organs.journal.tree, signer, seq=seq, size=size)
+
+    def export_proof(self, seq: int, path: Path) -> ExportData:
+        """Write a ``.tlog-proof`` that a line stands in the tree that witnesses cosigned last.
+
+        Raises:
+            IdentityError: ``SAFE_MODE``; ``NOT_COSIGNED`` when no witness has cosigned a tree that
+                holds the line.
+            LedgerError: ``LEDGER_SEQ_UNKNOWN``. FilesError: the file cannot be written.
+        """
+        with self._turn:
+            organs = self._require_ready()
+            tree, head = organs.journal.tree, read_cosigned_note(self._folder)
+            if not 1 <= seq <= tree.size:
+                raise LedgerError(f"there is no line {seq}", code="LEDGER_SEQ_UNKNOWN")
+            if head is None or not seq <= head.checkpoint.size <= tree.size:
+                raise IdentityError(
+                    f"no witness has cosigned a tree with line {seq} yet",
+                    code="NOT_COSIGNED",
+                    hint="Run `agentic-os ledger bookmark` first.",
+                )
+            leaf = tree.leaf(seq - 1)
+            export_proof(path, tree=tree, seq=seq, leaf=leaf, head=head)
+            return ExportData(
+                seq=seq,
+                leaf_hash=leaf.hex(),
+                tree_size=head.checkpoint.size,
+                root_hash=head.checkpoint.root.hex(),
+                file=path.name,
+            )
 
     def bookmark(self, occasion: Occasion = "asked") -> BookmarkData:
         """Bring the head before the witnesses, when it is due or was asked for.

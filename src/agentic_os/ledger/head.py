@@ -14,6 +14,7 @@ The root covers every byte of every line, signatures included: equal root, equal
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 import msgspec
@@ -27,10 +28,11 @@ from agentic_os.crypto import (
     is_canonical,
     signed_text,
 )
-from agentic_os.crypto.checkpoint import parse_signed_checkpoint
+from agentic_os.crypto.checkpoint import SignedCheckpoint, parse_signed_checkpoint
 from agentic_os.crypto.note import open_note
 from agentic_os.crypto.note_keys import NoteKey
-from agentic_os.errors import CryptoError
+from agentic_os.errors import CryptoError, FilesError
+from agentic_os.files.reading import Folder
 
 HEAD_HEADER: Final = "AGENTIC-OS-VERIFIED-HEAD-V1"
 HEAD_NAME: Final = "verified-head.json"
@@ -103,6 +105,21 @@ def read_head(document: bytes, witnesses: Iterable[NoteKey]) -> CosignedHead:
         key_id=shape.key_id,
         signature=decode_base64(shape.sig_b64),
     )
+
+
+def read_cosigned_note(folder: Path) -> SignedCheckpoint | None:
+    """The checkpoint note of the stated head that is kept beside a ledger, as it was cosigned.
+
+    Its signatures are for whoever reads a proof; nothing is verified here. Nothing where none is
+    kept, or what is kept is no head.
+    """
+    try:
+        with Folder.open(folder) as opened:
+            document = opened.read(HEAD_NAME, limit_bytes=HEAD_BYTES).data
+        shape = msgspec.json.decode(document, type=_Shape)
+        return parse_signed_checkpoint(shape.checkpoint.encode())
+    except (FilesError, CryptoError, msgspec.MsgspecError):
+        return None
 
 
 def _statement(*, origin: str, size: int, root: bytes) -> bytes:

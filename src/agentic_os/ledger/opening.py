@@ -22,7 +22,7 @@ from agentic_os.ledger.chain import Chain
 from agentic_os.ledger.entry import LINE_BYTES, Draft, encode_entry, new_salt, sign_line, timestamp
 from agentic_os.ledger.head import CosignedHead
 from agentic_os.ledger.journal import TAIL_LINES, Journal, Signers
-from agentic_os.ledger.storage import LEDGER_NAME, FileStorage, Storage
+from agentic_os.ledger.storage import LEDGER_NAME, FileStorage, Storage, no_ledger
 from agentic_os.ledger.verify import Progress, Watcher, verify_storage
 
 LOCK_NAME: Final = "ledger.lock"
@@ -32,8 +32,11 @@ def lock_folder(folder: Path) -> ExclusiveLock:
     """Take the one writer's lock of an identity's folder.
 
     Raises:
-        LedgerError: ``LEDGER_LOCKED``.
+        LedgerError: ``LEDGER_LOCKED``, ``LEDGER_MISSING`` (there is no such folder),
+            ``LEDGER_UNREADABLE``.
     """
+    if not folder.exists():
+        raise no_ledger()
     lock = ExclusiveLock(folder / LOCK_NAME)
     try:
         if lock.try_acquire():

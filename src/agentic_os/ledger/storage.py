@@ -73,11 +73,7 @@ class FileStorage:
         try:
             fd = os.open(path, mode | _FLAGS)
         except FileNotFoundError:
-            raise LedgerError(
-                f"there is no ledger {path.name} here",
-                code="LEDGER_MISSING",
-                hint="agentic-os ledger init makes one; ledger repair restores one.",
-            ) from None
+            raise no_ledger() from None
         except OSError as error:
             raise _unreadable(path, error.strerror) from None
         if not stat.S_ISREG(os.fstat(fd).st_mode):
@@ -181,6 +177,15 @@ class LineReader:
                 yield [rest[: self._line_bytes + 1]]
                 return
         self.torn = rest
+
+
+def no_ledger() -> LedgerError:
+    """What is said where a ledger was expected and none stands."""
+    return LedgerError(
+        "there is no ledger here",
+        code="LEDGER_MISSING",
+        hint="agentic-os ledger init makes one; ledger repair restores one.",
+    )
 
 
 def _unreadable(path: Path, reason: str | None) -> LedgerError:

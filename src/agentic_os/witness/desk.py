@@ -178,9 +178,18 @@ def close_origin(store: WitnessStore, origin: str, *, now: int) -> None:
     to still has to prove, and may bind an origin of another name. There is no reset.
 
     Raises:
-        WitnessError: ``ROW_CHANGED`` when there is no such open origin.
+        WitnessError: ``ORIGIN_UNKNOWN`` when there is no such open origin.
     """
-    store.submit(lambda rows: rows.close_origin(origin, now=now)).result()
+    try:
+        store.submit(lambda rows: rows.close_origin(origin, now=now)).result()
+    except WitnessError as error:
+        if error.code != "ROW_CHANGED":
+            raise
+        raise WitnessError(
+            "the witness knows no open origin of that name",
+            code="ORIGIN_UNKNOWN",
+            hint="`agentic-os witness log` lists them.",
+        ) from None
 
 
 def _unreadable() -> RequestRefusedError:

@@ -24,12 +24,13 @@ class RememberedIdentity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RememberedOrigin:
-    """The newest head of one log."""
+    """The newest head of one log; a closed one is never cosigned again."""
 
     origin: str
     size: int
     root: str
     cosigned_at: str
+    closed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,10 +97,15 @@ def _read(connection: sqlite3.Connection) -> WitnessJournal:
         ),
         origins=tuple(
             RememberedOrigin(
-                origin=row[0], size=row[1], root=row[2].hex(), cosigned_at=_time(row[3])
+                origin=row[0],
+                size=row[1],
+                root=row[2].hex(),
+                cosigned_at=_time(row[3]),
+                closed=row[4] is not None,
             )
             for row in connection.execute(
-                "SELECT origin, size, root, cosigned_at FROM origin WHERE size IS NOT NULL"
+                "SELECT origin, size, root, cosigned_at, closed_at FROM origin"
+                " WHERE size IS NOT NULL"
                 " ORDER BY cosigned_at DESC, origin LIMIT ?",
                 (SHOWN_ENTRIES,),
             )

@@ -14,6 +14,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+from agentic_os.crypto.canonical_texts import sha256_text
 from agentic_os.crypto.envelope_keys import (
     PublicKeyEnvelope,
     make_named_envelope,
@@ -73,6 +74,28 @@ class WitnessKeys:
             "format": "agentic-os-witness/1",
             "receipt_key_sha256": self.receipt_public.sha256,
         }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeygenData:
+    """Answer of ``witness keygen``: the public halves, and the manifest that vouches for them."""
+
+    name: str
+    vkey: str
+    receipt_key_sha256: str
+    manifest_sha256: str
+    renewed: bool = False
+
+
+def keygen_data(keys: WitnessKeys, *, renewed: bool = False) -> KeygenData:
+    """Say what was made."""
+    return KeygenData(
+        name=keys.name,
+        vkey=keys.cosigner.key.vkey,
+        receipt_key_sha256=keys.receipt_public.sha256,
+        manifest_sha256=sha256_text(keys.manifest),
+        renewed=renewed,
+    )
 
 
 def generate_witness(

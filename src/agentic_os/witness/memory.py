@@ -19,6 +19,7 @@ from agentic_os.crypto.note_keys import NoteKey
 from agentic_os.errors import CryptoError, FilesError, WitnessError
 from agentic_os.files.publishing import PRIVATE_FILE_MODE, private_folder, publish
 from agentic_os.files.reading import Folder
+from agentic_os.witness.client import ServedKey
 
 STATE_FILE: Final = "state.json"
 KEYS_FILE: Final = "keys.json"
@@ -96,14 +97,25 @@ class WitnessMemory:
         Raises:
             WitnessError: ``MEMORY_INVALID``.
         """
+        kept = self.served_key()
+        return kept.public if kept else None
+
+    def served_key(self) -> ServedKey | None:
+        """Read the pinned receipt key with the manifest that vouched for it, if one did.
+
+        Raises:
+            WitnessError: ``MEMORY_INVALID``.
+        """
         data = self._read(KEYS_FILE)
         if data is None:
             return None
         try:
             keys = msgspec.json.decode(data, type=_Keys)
-            return read_public_key_envelope(bytes(keys.public_key))
+            public = read_public_key_envelope(bytes(keys.public_key))
         except (msgspec.DecodeError, CryptoError):
             raise _invalid(KEYS_FILE) from None
+        manifest = bytes(keys.public_key_manifest)
+        return ServedKey(public=public, manifest=None if manifest == bytes(_NULL) else manifest)
 
     def pin_receipt_key(self, public: PublicKeyEnvelope, manifest: bytes | None) -> None:
         """Pin a receipt key with what a root said of it."""

@@ -6,6 +6,7 @@ asked again until a person clears it. What fails for another reason is reported 
 """
 
 import hashlib
+import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -16,18 +17,22 @@ from typing import Final, TypeVar
 from agentic_os.crypto.checkpoint import SignedCheckpoint
 from agentic_os.crypto.envelope_keys import PublicKeyEnvelope
 from agentic_os.errors import AgenticOSError, WitnessError
+from agentic_os.files.publishing import private_folder
 from agentic_os.witness.asking import Asking
 from agentic_os.witness.client import WitnessClient
 from agentic_os.witness.memory import WitnessMemory
 from agentic_os.witness.outcomes import RoundResult, Standing, WitnessOutcome
 from agentic_os.witness.pinning import pinned_receipt_key
 from agentic_os.witness.policy import PolicyWitness, QuorumPolicy
+from agentic_os.witness.receipt_files import export_receipt
 from agentic_os.witness.standing import WitnessConflictError, judge_memory, judge_newest
 from agentic_os.witness.submission import WitnessedLedger
 
 __all__ = ["RoundResult", "Standing", "WitnessOutcome", "WitnessRounds"]
 
 WORKERS_ENTRIES: Final = 8
+
+_NOT_PLAIN: Final = re.compile(r"[^A-Za-z0-9_.-]")
 
 ResultT = TypeVar("ResultT")
 
@@ -66,6 +71,28 @@ class WitnessRounds:
     def ask_standing(self, ledger: WitnessedLedger) -> tuple[Standing, ...]:
         """Ask every witness for its newest checkpoint of this ledger (boot does)."""
         return self._each(lambda witness: self._standing(witness, ledger))
+
+    def export_receipts(self, folder: Path) -> tuple[str, ...]:
+        """Write the newest receipt that is kept of each witness as a file that verifies offline.
+
+        Returns:
+            The names of the files; a witness without receipts, or whose key no root vouched
+            for, has none.
+
+        Raises:
+            WitnessError: ``MEMORY_INVALID``; CryptoError ``RECEIPT_INVALID``; FilesError.
+        """
+        private_folder(folder)
+        written = []
+        for witness in self.policy.witnesses:
+            memory = WitnessMemory(self.folder, witness.key)
+            key, kept = memory.served_key(), memory.receipts()
+            if key is None or key.manifest is None or not kept:
+                continue
+            name = f"{_NOT_PLAIN.sub('-', witness.name)}.receipt.json"
+            export_receipt(folder / name, answer=kept[-1], key=key)
+            written.append(name)
+        return tuple(written)
 
     def clear_conflict(self, name: str) -> None:
         """Let a witness be asked again; a person's decision after repair.

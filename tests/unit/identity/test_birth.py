@@ -9,7 +9,7 @@ from identity_actors import DOMAIN, LAWS, booted
 from ledger_builder import KEYS
 
 from agentic_os.crypto import encode, read_key, read_public_key_envelope
-from agentic_os.errors import CryptoError, IdentityError, LedgerError
+from agentic_os.errors import CryptoError, IdentityError, LedgerError, UsageError
 from agentic_os.identity import Ring0Source, birth, give_birth
 from agentic_os.ledger.storage import FileStorage
 
@@ -106,14 +106,14 @@ def test_an_empty_folder_is_taken(tmp_path: Path) -> None:
     ],
 )
 def test_a_birth_needs_one_constitution(tmp_path: Path, arguments: dict[str, Any]) -> None:
-    with pytest.raises(IdentityError) as caught:
+    with pytest.raises(UsageError) as caught:
         give_birth(tmp_path / "me", domain=DOMAIN, **arguments)
     assert caught.value.code == "BIRTH_INVALID"
 
 
 @pytest.mark.parametrize("domain", ["", "two words", "UPPER", "a+b", "x" * 250])
 def test_an_origin_must_be_one(tmp_path: Path, domain: str) -> None:
-    with pytest.raises(LedgerError):
+    with pytest.raises(UsageError):
         give_birth(tmp_path / "me", domain=domain, laws=LAWS)
     assert _left(tmp_path) == []
 

@@ -241,9 +241,13 @@ def test_one_process_has_the_ledger(folder: Path) -> None:
 
 
 def test_a_lock_that_cannot_be_made_is_said(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(LedgerError) as caught:
+        open_journal(tmp_path / "file")
+    assert caught.value.code == "LEDGER_UNREADABLE"
     with pytest.raises(LedgerError) as caught:
         open_journal(tmp_path / "none")
-    assert caught.value.code == "LEDGER_UNREADABLE"
+    assert caught.value.code == "LEDGER_MISSING"
 
 
 def test_a_missing_ledger_leaves_the_folder_unlocked(tmp_path: Path) -> None:

@@ -1,0 +1,38 @@
+"""The documents of ``ledger`` and ``witness`` by name: what ``--json`` prints, and its schema."""
+
+from agentic_os.identity.answers import (
+    BookmarkData,
+    BootData,
+    ExportData,
+    InitData,
+    RotateData,
+)
+from agentic_os.ledger import (
+    AppendData,
+    BackupData,
+    ProveData,
+    RepairData,
+    ShowData,
+    VerifyData,
+)
+from agentic_os.witness.journal import WitnessJournal
+from agentic_os.witness.keyring import KeygenData
+from agentic_os.witness.receipt_files import ReceiptReport
+
+IDENTITY_DOCUMENTS: dict[str, type] = {
+    "ledger-init": InitData,
+    "ledger-boot": BootData,
+    "ledger-append": AppendData,
+    "ledger-show": ShowData,
+    "ledger-verify": VerifyData,
+    "ledger-prove": ProveData,
+    "ledger-prove-output": ExportData,
+    "ledger-bookmark": BookmarkData,
+    "ledger-rotate": RotateData,
+    "ledger-repair": RepairData,
+    "ledger-backup": BackupData,
+    "ledger-restore": BackupData,
+    "witness-keygen": KeygenData,
+    "witness-log": WitnessJournal,
+    "witness-verify-receipt": ReceiptReport,
+}
