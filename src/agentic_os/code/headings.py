@@ -9,6 +9,7 @@ _MARKDOWN_SUFFIXES = (".md", ".markdown", ".mdx")
 _RST_SUFFIXES = (".rst",)
 _ASCIIDOC_SUFFIXES = (".adoc", ".asciidoc", ".org", ".textile")
 _RULE = re.compile(r"([!-/:-@\[-`{-~])\1{2,}\s*\Z")
+_NO_TITLE = re.compile(rf"[-*+] |\.\. |{_RULE.pattern}")
 _ASCIIDOC_TITLE = re.compile(r"(?:={1,6}|\*{1,6}|h[1-6]\.)[ \t]+(\S.*)\Z")
 MAX_TITLE_CHARS = 200
 
@@ -45,7 +46,7 @@ def _rst_heads(lines: Sequence[str]) -> list[tuple[str, int]]:
         title, rule = lines[number - 1].strip(), lines[number].rstrip()
         if not title or len(title) > MAX_TITLE_CHARS or not _RULE.match(rule):
             continue
-        if _RULE.match(title) or len(rule) < len(title):
+        if _NO_TITLE.match(title) or len(rule) < len(title):
             continue
         over = number >= 2 and lines[number - 2].rstrip() == rule  # noqa: PLR2004 - a line above
         above = "" if number < 2 or over else lines[number - 2]  # noqa: PLR2004 - same

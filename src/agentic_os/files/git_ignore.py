@@ -85,6 +85,8 @@ class IgnoreRules:
         parts = path.split("/")
         for level in self.levels:
             inner = parts[level.depth :]
+            if not inner:  # a folder above the one that these rules lie in
+                continue
             for rule in level.rules:
                 if rule.fits(inner, folder=folder):
                     return not rule.negated
