@@ -17,6 +17,7 @@ from agentic_os.aggregate.union import (
     vault_union,
 )
 from agentic_os.aggregate.workspace import Workspace
+from agentic_os.registry import HELD_IN_NAMES
 from agentic_os.results import (
     AggregateData,
     Answer,
@@ -26,6 +27,7 @@ from agentic_os.results import (
     MemoryData,
     VaultData,
 )
+from agentic_os.text.redacted_values import redacted_value
 
 T = TypeVar("T")
 
@@ -47,7 +49,7 @@ def aggregate_fleet(workspace: Workspace) -> Answer[AggregateData]:
             files=count["files"],
             files_read=refreshed.files_read if refreshed else 0,
             files_removed=refreshed.files_removed if refreshed else 0,
-            redactions=count["redactions"],
+            redactions=count["redactions"] + _secret_names(workspace),
             equal_groups=len(equal_groups(store)),
             graph_nodes=count["graph_nodes"],
             graph_edges=count["graph_edges"],
@@ -57,6 +59,15 @@ def aggregate_fleet(workspace: Workspace) -> Answer[AggregateData]:
             store_bytes=space_bytes(store.space),
         ),
         None,
+    )
+
+
+def _secret_names(workspace: Workspace) -> int:
+    """Names of projects, branches and folders that held a secret; no file holds those."""
+    return sum(
+        item.code in HELD_IN_NAMES
+        for project in workspace.fleet.projects
+        for item in project.diagnostics
     )
 
 
@@ -119,9 +130,11 @@ def _answer(
 ) -> Answer[T]:
     unread = workspace.unread(None if scope is None else set(scope))
     vain = workspace.asked_in_vain(scope)
-    return Answer(
+    answer = Answer(
         data=data,
         omissions=(*unread.omissions, *vain),
         warnings=(*workspace.noticed(scope), *warnings),
         incomplete=bool(unread.omissions or vain),
     )
+    # What projects wrote was redacted when it was read; the names of their files were not.
+    return redacted_value(answer, workspace.redactor)

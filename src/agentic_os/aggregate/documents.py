@@ -70,6 +70,10 @@ class Capability(msgspec.Struct, frozen=True, kw_only=True):
     """True for a row of CAPABILITIES.md, false for an invocation of ``.mcp.json``."""
 
 
+IN_THE_NAME = 0
+"""The line of a secret that stands in the name of a file, or of a folder above it."""
+
+
 class Redaction(msgspec.Struct, frozen=True, kw_only=True):
     """A secret that was replaced before anything was stored."""
 

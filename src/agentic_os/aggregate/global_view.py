@@ -15,6 +15,7 @@ from agentic_os.results import CapabilitiesData, Difference, DifferencesData, Fa
 from agentic_os.text.fencing import one_line
 from agentic_os.text.front_matter import split_front_matter
 from agentic_os.text.markdown import without_comments
+from agentic_os.text.redaction import Redactor
 
 SUMMARY_CHARS = 240
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|!~])")
@@ -25,11 +26,14 @@ Linker = Callable[[str, str, int], str]
 
 def source_linker(fleet: Fleet, output: Path | None) -> Linker:
     """Links from a file at ``output`` to the sources; absolute ones where there is no file."""
+    redactor = Redactor(allow=fleet.redaction_allow)
     folders = {project.id: project.folder for project in fleet.projects}
 
     def link(project: str, path: str, line: int) -> str:
         target = folders[project] / path
-        shown = str(target) if output is None else os.path.relpath(target, output.parent)
+        place = str(target) if output is None else os.path.relpath(target, output.parent)
+        # A link whose folder's name holds a secret leads nowhere; the secret is not quoted.
+        shown = redactor.redact(place).text
         return f"{quote(os.fsencode(shown))}#L{line}"
 
     return link

@@ -17,16 +17,23 @@ _MASK = "redacted"
 
 
 def redacted_graph(graph: Graph, redactor: Redactor) -> Graph:
-    """Return the graph without secrets in labels, ids and words; ``counts`` says how many."""
+    """Return the graph without secrets in labels, ids, words and paths; ``counts`` says how many.
+
+    A path that held one leads nowhere any more: what it names is the graph's word alone.
+    """
     texts = [text for node in graph.nodes for text in (node.key, node.label)]
     texts += [text for item in graph.hyperedges for text in (item.key, item.label)]
     # The words of edges are few, and said again and again.
     words = {text for edge in graph.edges for text in (edge.relation, edge.context)}
     words |= {item.relation for item in graph.hyperedges}
     texts += sorted(words)
+    places = {item.path for part in (graph.nodes, graph.edges, graph.hyperedges) for item in part}
+    texts += sorted(places)
     if not _suspicious(texts, redactor):
         return graph
-    count = 0
+    cleaned = {place: _clean(place, redactor) for place in places}
+    path_of = {place: text for place, (text, _) in cleaned.items()}
+    count = sum(found for _, found in cleaned.values())
     nodes = []
     for position, node in enumerate(graph.nodes):
         key, in_key = _clean(node.key, redactor)
@@ -35,17 +42,23 @@ def redacted_graph(graph: Graph, redactor: Redactor) -> Graph:
         if in_key:
             # Ids tell nodes apart: what is left of two must not become one.
             key = f"{_MASK}:{position}"
-        changed = in_key or in_label
-        nodes.append(msgspec.structs.replace(node, key=key, label=label) if changed else node)
+        path = path_of[node.path]
+        changed = in_key or in_label or path != node.path
+        nodes.append(
+            msgspec.structs.replace(node, key=key, label=label, path=path) if changed else node
+        )
     said = {word: _clean(word, redactor) for word in words}
     edges = []
     for edge in graph.edges:
         relation, in_relation = said[edge.relation]
         context, in_context = said[edge.context]
         count += in_relation + in_context
-        changed = in_relation or in_context
+        path = path_of[edge.path]
+        changed = in_relation or in_context or path != edge.path
         edges.append(
-            msgspec.structs.replace(edge, relation=relation, context=context) if changed else edge
+            msgspec.structs.replace(edge, relation=relation, context=context, path=path)
+            if changed
+            else edge
         )
     hyperedges = []
     for item in graph.hyperedges:
@@ -53,7 +66,11 @@ def redacted_graph(graph: Graph, redactor: Redactor) -> Graph:
         label, in_label = _clean(item.label, redactor)
         relation, in_relation = said[item.relation]
         count += in_key + in_label + in_relation
-        hyperedges.append(msgspec.structs.replace(item, key=key, label=label, relation=relation))
+        hyperedges.append(
+            msgspec.structs.replace(
+                item, key=key, label=label, relation=relation, path=path_of[item.path]
+            )
+        )
     counts = dict(sorted({**graph.counts, REDACTED_CODE: count}.items()))
     return msgspec.structs.replace(
         graph, nodes=nodes, edges=edges, hyperedges=hyperedges, counts=counts

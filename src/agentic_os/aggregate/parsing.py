@@ -3,7 +3,13 @@
 from typing import assert_never
 
 from agentic_os.aggregate.capabilities import parse_capabilities, parse_invocations
-from agentic_os.aggregate.documents import CORPUS_ROLES, ParsedFile, Redaction, Role
+from agentic_os.aggregate.documents import (
+    CORPUS_ROLES,
+    IN_THE_NAME,
+    ParsedFile,
+    Redaction,
+    Role,
+)
 from agentic_os.aggregate.memory import parse_fact, parse_index
 from agentic_os.aggregate.vault import parse_note
 from agentic_os.results import Diagnostic
@@ -15,22 +21,24 @@ def parse_file(role: Role, path: str, data: bytes, redactor: Redactor) -> Parsed
     """Read one file of a project.
 
     The documents cover every line that is not blank, and none of them holds a secret that the
-    redactor knows.
+    redactor knows, not even one that is the file's name.
     """
     decoded = decode(data)
     redacted = redactor.redact(decoded.text)
-    parsed = _parse(role, path, redacted.text)
-    if not redacted.findings and not decoded.replaced:
+    named = redactor.redact(path)
+    parsed = _parse(role, named.text, redacted.text)
+    if not redacted.findings and not named.findings and not decoded.replaced:
         return parsed
     diagnostics = parsed.diagnostics
     if decoded.replaced and role not in CORPUS_ROLES:
-        diagnostics = (*diagnostics, _not_utf8(path))
+        diagnostics = (*diagnostics, _not_utf8(named.text))
     return ParsedFile(
         documents=parsed.documents,
         index_links=parsed.index_links,
         capabilities=parsed.capabilities,
-        redactions=tuple(
-            Redaction(rule=finding.rule, line=finding.line) for finding in redacted.findings
+        redactions=(
+            *(Redaction(rule=finding.rule, line=IN_THE_NAME) for finding in named.findings),
+            *(Redaction(rule=finding.rule, line=finding.line) for finding in redacted.findings),
         ),
         diagnostics=diagnostics,
     )

@@ -38,6 +38,7 @@ from agentic_os.registry import (
 )
 from agentic_os.results import Diagnostic, Omission
 from agentic_os.settings import Root, Settings, effective_roots, load_settings
+from agentic_os.text.redacted_values import redacted_value
 from agentic_os.text.redaction import Redactor
 
 __all__ = ["Freshness", "Person", "Unread", "Workspace", "open_workspace"]
@@ -77,11 +78,10 @@ class Workspace:
         for project, path, code, message in self.store.connection.execute(_UNREAD):
             if scope is None or project in scope:
                 projects.add(project)
-                omissions.append(
-                    Omission(
-                        code=code, scope=f"{project}:{path}" if path else project, reason=message
-                    )
+                omission = Omission(
+                    code=code, scope=f"{project}:{path}" if path else project, reason=message
                 )
+                omissions.append(redacted_value(omission, self.redactor))
         return Unread(projects=frozenset(projects), omissions=tuple(omissions))
 
     def noticed(self, scope: frozenset[str] | None) -> tuple[Diagnostic, ...]:

@@ -16,10 +16,16 @@ from agentic_os.doctor.identifiers import CHECKS
 from agentic_os.doctor.instructions import drift
 from agentic_os.errors import FilesError
 from agentic_os.files.reading import Folder
-from agentic_os.registry import MAX_DESCRIPTOR_BYTES, Project, compare_record, read_record
+from agentic_os.registry import (
+    MAX_DESCRIPTOR_BYTES,
+    Project,
+    compare_record,
+    read_record,
+)
 from agentic_os.results import Check, CheckStatus, Diagnostic, Severity
 from agentic_os.text.decoding import decode
 from agentic_os.text.fencing import one_line
+from agentic_os.text.redacted_values import redacted_value
 
 MEMORY_NOTICE_LINES = 150
 MEMORY_WARN_LINES = 180
@@ -31,6 +37,7 @@ INSTRUCTIONS_LIMIT_BYTES = 1_048_576
 _STATUS: dict[Severity, CheckStatus] = {"info": "ok", "warning": "warn", "error": "fail"}
 _CHECK_OF_CODE = {
     "CLONES_DIFFER": "fleet.clones",
+    "NAME_HOLDS_SECRET": "secrets",
     "NAME_SHARED": "fleet.names",
     "ID_COLLIDES": "fleet.names",
     "ID_PIN_COLLIDES": "fleet.names",
@@ -48,7 +55,7 @@ def examine(workspace: Workspace, scope: frozenset[str] | None = None) -> Iterat
     made: set[str] = set() if scope is None else {"roots.walk"}
     for check in _checks(workspace, scope):
         made.add(check.id)
-        yield check
+        yield redacted_value(check, workspace.redactor)
     for name, text in CHECKS.items():
         if name not in made:
             yield Check(id=name, status="ok", message=text)
@@ -205,10 +212,12 @@ def _stored(workspace: Workspace, project: Project) -> Iterator[Check]:
             project,
             "secrets",
             "fail",
-            f"a secret ({rule}) stands in the file; it was replaced before it was stored",
+            f"a secret ({rule}) stands in "
+            + ("the file" if line else "its name")
+            + "; it was replaced before it was stored",
             "Remove and rotate it, or allow it under [redaction] in projects.toml.",
             path,
-            line,
+            line or None,
         )
 
 

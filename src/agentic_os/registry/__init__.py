@@ -5,7 +5,7 @@ answers which project a word or a path means. The parts are here for those who n
 ``parse_descriptor`` is pure, ``walk`` only lists, ``survey`` only looks at names.
 """
 
-from agentic_os.registry.codes import CODES, WALK_BOUNDS, CodeRow, diagnostic
+from agentic_os.registry.codes import CODES, HELD_IN_NAMES, WALK_BOUNDS, CodeRow, diagnostic
 from agentic_os.registry.containment import Escape, contained
 from agentic_os.registry.descriptor import MAX_DESCRIPTOR_BYTES, parse_descriptor
 from agentic_os.registry.discovery import Candidate, Ground, Progress, Walk, walk
@@ -34,6 +34,7 @@ from agentic_os.registry.values import (
 __all__ = [
     "CODES",
     "CONFIG_NAME",
+    "HELD_IN_NAMES",
     "LAYOUTS",
     "MAX_DESCRIPTOR_BYTES",
     "MEMORY_INDEX",

@@ -14,6 +14,8 @@ from agentic_os.results import Diagnostic, Severity
 
 WALK_BOUNDS = frozenset({"FOLDER_LIMIT", "ENTRY_LIMIT"})
 """The codes of a walk that stopped before it had seen the whole root."""
+HELD_IN_NAMES = frozenset({"NAME_HOLDS_SECRET"})
+"""The codes of secrets that stand in a name, not in a file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -325,6 +327,12 @@ CODES: Mapping[str, CodeRow] = _rows(
         "warning",
         "Clones of one project say different things, and nothing says which one is meant.",
         "list the one you mean under [[project]] in projects.toml, or exclude the others",
+    ),
+    (
+        "NAME_HOLDS_SECRET",
+        "warning",
+        "A secret stands in the name of a project, its branch or its folder; it was replaced.",
+        "rename it and rotate the secret, or allow it under [redaction] in projects.toml",
     ),
     (
         "NAME_SHARED",

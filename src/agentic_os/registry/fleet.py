@@ -24,10 +24,12 @@ from agentic_os.registry.layouts import Clock, DescriptorReader
 from agentic_os.registry.lookup import containing_project, find_project
 from agentic_os.registry.project import Project
 from agentic_os.registry.pruning import Pruning
+from agentic_os.registry.secret_names import redactor_of, without_secret_names, without_secrets
 from agentic_os.registry.surfaces import survey
 from agentic_os.results import Diagnostic, RootView, ScanData
 from agentic_os.settings import ListedProject, Root, Settings
 from agentic_os.text.fencing import one_line
+from agentic_os.text.redacted_values import redacted_value
 
 _NOTHING_KNOWN: KnownDescriptors = MappingProxyType({})
 
@@ -111,20 +113,24 @@ def load_fleet(
         loader.add_walk(found, listed)
     if not any(root.origin == "command line" for root in roots):
         loader.add_listed(listed)
-    projects = fold(loader.sightings, listed, compare_clones(loader.sightings))
+    redactor = redactor_of(settings.redaction_allow)
+    clones = without_secrets(compare_clones(loader.sightings), redactor)
+    projects = fold(without_secret_names(loader.sightings, redactor), listed, clones)
     counts = _counts(projects)
     return Fleet(
         projects=projects,
         roots=tuple(
             RootView(
-                path=one_line(str(found.root)),
+                path=one_line(redactor.redact(str(found.root)).text),
                 folders=found.folders,
                 projects=counts.get(found.root, 0) if found.folders else 0,
-                diagnostics=(*found.diagnostics, *loader.of_root.get(position, ())),
+                diagnostics=redacted_value(
+                    (*found.diagnostics, *loader.of_root.get(position, ())), redactor
+                ),
             )
             for position, found in enumerate(walks)
         ),
-        diagnostics=tuple(loader.diagnostics),
+        diagnostics=redacted_value(tuple(loader.diagnostics), redactor),
         known=MappingProxyType(loader.known),
         redaction_allow=settings.redaction_allow,
     )

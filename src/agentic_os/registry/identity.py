@@ -15,11 +15,14 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from agentic_os.text.redaction import Redactor
+
 ID_DIGITS = 8
 LONG_ID_DIGITS = 16
 MAX_SLUG_CHARS = 40
 FALLBACK_SLUG = "project"
 
+_REDACTOR = Redactor()  # no allow-list: an id does not change with the settings
 _UNFIT = re.compile(r"[^a-z0-9]+")
 
 
@@ -54,7 +57,7 @@ class ProjectKey:
     def slug(self) -> str:
         """The last component of the sub-path, else of the origin, as a slug."""
         last = (self.subpath or self.origin).rstrip("/").rpartition("/")[2]
-        return slug_of(last)
+        return slug_of(_REDACTOR.redact(last).text)
 
 
 def slug_of(text: str) -> str:

@@ -1,16 +1,13 @@
 """One project of the fleet, as a frozen value and as ``scan`` prints it."""
 
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentic_os.registry.values import Descriptor, Layout
 from agentic_os.results import Checkout, Diagnostic, ProjectView, Surfaces
 from agentic_os.text.fencing import one_line
-
-if TYPE_CHECKING:
-    from agentic_os.text.redaction import Redactor
+from agentic_os.text.redacted_values import redacted_value
+from agentic_os.text.redaction import Redactor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,19 +58,13 @@ class Project:
     def shown(self, redaction_allow: frozenset[str]) -> ProjectView:
         """Return the project as ``scan`` prints it: absolute paths, command line only.
 
-        Secrets in the description and in the endpoint are replaced, except what
-        ``redaction_allow`` lists.
+        Secrets are replaced, in paths too, except what ``redaction_allow`` lists.
         """
-        redactor = _redactor(redaction_allow)
-        descriptor = self.descriptor
-        surfaces = self.surfaces
-        if surfaces.rag is not None and surfaces.rag.path:
-            endpoint = redactor.redact(surfaces.rag.path).text
-            surfaces = replace(surfaces, rag=replace(surfaces.rag, path=one_line(endpoint)))
-        description = descriptor.description
-        if description is not None:
-            description = redactor.redact(description).text
-        return ProjectView(
+        descriptor, surfaces = self.descriptor, self.surfaces
+        if surfaces.rag is not None:
+            endpoint = one_line(surfaces.rag.path)
+            surfaces = replace(surfaces, rag=replace(surfaces.rag, path=endpoint))
+        view = ProjectView(
             id=self.id,
             name=self.name,
             path=one_line(str(self.folder)),
@@ -85,17 +76,11 @@ class Project:
             retrieval=descriptor.retrieval,
             surfaces=surfaces,
             language=descriptor.language,
-            description=description,
+            description=descriptor.description,
             branch=self.branch,
             commit=self.commit,
             aliases=self.aliases,
             checkouts=self.checkouts,
             diagnostics=self.diagnostics,
         )
-
-
-@cache
-def _redactor(allow: frozenset[str]) -> "Redactor":
-    from agentic_os.text.redaction import Redactor
-
-    return Redactor(allow=allow)
+        return redacted_value(view, Redactor(allow=redaction_allow))

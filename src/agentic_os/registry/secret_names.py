@@ -1,0 +1,60 @@
+"""Secrets that stand in the names of a project: its own, its branch's, its folder's.
+
+Names go everywhere: into tables, errors, the global view, a model's context. They are
+replaced once, where the fleet is made; paths, which files are opened by, stay as they are
+and are replaced where they are shown (design section 6).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+
+from agentic_os.registry.codes import diagnostic
+from agentic_os.registry.folding import Sighting
+from agentic_os.registry.identity import ProjectKey
+from agentic_os.results import Diagnostic
+from agentic_os.text.redacted_values import redacted_value
+from agentic_os.text.redaction import Redactor
+
+
+@cache
+def redactor_of(allow: frozenset[str]) -> Redactor:
+    """The redactor of a person's allow-list."""
+    return Redactor(allow=allow)
+
+
+def without_secret_names(sightings: Sequence[Sighting], redactor: Redactor) -> list[Sighting]:
+    """Replace secrets in names and in what was noticed, and say of which name that was."""
+    return [_cleaned(sighting, redactor) for sighting in sightings]
+
+
+def without_secrets(
+    noticed: Mapping[ProjectKey, Diagnostic], redactor: Redactor
+) -> dict[ProjectKey, Diagnostic]:
+    """Replace secrets in what was noticed of each project."""
+    return {key: redacted_value(item, redactor) for key, item in noticed.items()}
+
+
+def _cleaned(sighting: Sighting, redactor: Redactor) -> Sighting:
+    descriptor, location = sighting.descriptor, sighting.location
+    name = redactor.redact(descriptor.name)
+    branch = redactor.redact(location.branch or "")
+    folder = redactor.redact(sighting.candidate.relative)
+    noted = redacted_value((*descriptor.diagnostics, *sighting.diagnostics), redactor)
+    held = [
+        diagnostic("NAME_HOLDS_SECRET", f"a secret ({found.findings[0].rule}) stands in {what}")
+        for found, what in (
+            (name, "the project's name"),
+            (branch, "the branch's name"),
+            (folder, "the folder's name"),
+        )
+        if found.findings
+    ]
+    if not held and noted == (*descriptor.diagnostics, *sighting.diagnostics):
+        return sighting
+    return replace(
+        sighting,
+        descriptor=replace(descriptor, name=name.text, diagnostics=()),
+        location=replace(location, branch=branch.text or None),
+        diagnostics=(*noted, *held),
+    )
