@@ -261,8 +261,9 @@ class _Run:
         del read
         self.change()
         rid = self._next_number() if row is None else row.rid
+        self.connection.execute("DELETE FROM graph_repo WHERE rid=?", (rid,))
         self.connection.execute(
-            "INSERT OR REPLACE INTO graph_repo VALUES(?,?,?,?,'','',?,?,?,?,?,?,'','',?,?,?,0,0,?)",
+            "INSERT INTO graph_repo VALUES(?,?,?,?,'','',?,?,?,?,?,?,'','',?,?,?,0,0,?)",
             (
                 rid,
                 project.id,
