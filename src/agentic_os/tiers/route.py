@@ -3,10 +3,12 @@
 Additive (design section 5): every project with memory contributes it, higher tiers add their
 surfaces, a surface that a project lacks degrades to the next and is listed. Where there is a
 semantic index, words and meaning are asked together and their ranks fused; a question that is an
-identifier is answered by its words first. Whatever surface a candidate comes from, it is shown
-only after ``confirm`` has read its file again.
+identifier is answered by its words first. Engines of projects' own are asked where the person
+granted it. Whatever surface a candidate comes from, it is shown only after ``confirm`` has read
+its file again.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,13 +36,16 @@ from agentic_os.tiers.lexical import Lexical
 from agentic_os.tiers.passage import LineMatcher
 
 if TYPE_CHECKING:
+    from agentic_os.tiers.engine import Engines
     from agentic_os.tiers.semantic import Semantic
 
 ARM_CANDIDATES = 50
 """Candidates that each arm contributes to a hybrid search (reference section 6)."""
 
+_NO_CORPUS = "no code or documents were taken in yet: agentic-os index build"
 _NO_INDEX = "there is no semantic index"
 _WORDS_ONLY = "the words themselves were searched"
+_ENGINES_ONLY = "projects' own engines were asked"
 _SURFACE_KINDS: dict[str, tuple[Kind, ...]] = {
     "memory": ("memory", "index"),
     "vault": ("vault",),
@@ -56,6 +61,7 @@ _SURFACE_TIERS: dict[str, int | None] = {
     "corpus": 3,
 }
 _SEMANTIC = "semantic"
+_ENGINE = "engine"
 _SEMANTIC_TIER = 3
 _HAS_GRAPH = "SELECT 1 FROM graph_repo WHERE nodes > 0 LIMIT 1"
 _SCOPE_COVERAGE = """
@@ -85,9 +91,12 @@ def search(
         for project in workspace.fleet.projects
         if query.projects is None or project.id in query.projects
     ]
-    meant = _ask_index(workspace, query)
-    answers, timed_out = _ask(workspace, query, hybrid=meant.answer is not None)
-    merged, unlike = _merged(query, answers, meant)
+    engines = _ask_engines(workspace, query, scope)
+    heard = engines.heard if engines else frozenset()
+    meant = _ask_index(workspace, query, alone=not heard)
+    answers, timed_out = _ask(workspace, query, hybrid=meant.answer is not None or bool(heard))
+    near = [found for found in (meant.found, engines.found if engines else None) if found]
+    merged, unlike = _merged(query, answers, near)
     hits, dropped = ([], []) if projects_only else _confirmed(workspace, query, merged)
     unread = workspace.unread({project.id for project in scope})
     documents = _documents(workspace, {project.id for project in scope})
@@ -97,10 +106,11 @@ def search(
         *vain,
         *timed_out,
         *meant.omissions,
+        *(engines.omissions if engines else ()),
+        *_without_corpus(workspace, query),
         *_dropped_omissions(dropped),
     ]
-    if meant.answer is not None:
-        answers.append(meant.answer.found)
+    answers += near
     names = {project.id: project.name for project in scope}
     coverage = Coverage(
         projects_searched=sum(bool(kinds) for kinds in documents.values()),
@@ -111,7 +121,7 @@ def search(
             )
             for surface, kinds in _SURFACE_KINDS.items()
         }
-        | {_SEMANTIC: len(meant.indexed & names.keys())},
+        | {_SEMANTIC: len(meant.indexed & names.keys()), _ENGINE: len(heard)},
         embedder=meant.answer.embedder if meant.answer else None,
         unindexed=len(unread.omissions) + (meant.answer.unindexed if meant.answer else 0),
         stale=workspace.stale,
@@ -123,13 +133,13 @@ def search(
         hits=tuple(hits),
         coverage=coverage,
         projects=_ranked(answers, names)[: query.limit] if projects_only else (),
-        explain=_traces(scope, documents, answers, meant) if explain else (),
+        explain=_traces(scope, documents, answers, meant, engines) if explain else (),
     )
     return Answer(
         data=data,
         omissions=tuple(omissions),
         warnings=workspace.noticed(query.projects),
-        incomplete=bool(unread.omissions or vain)
+        incomplete=bool(unread.omissions or vain or (engines and engines.failed))
         or any(item.code == "GRAPH_TIME_OUT" for item in timed_out),
     )
 
@@ -152,21 +162,44 @@ class _Meant:
     omissions: tuple[Omission, ...] = ()
 
     @property
+    def found(self) -> Found | None:
+        """What the index found, if it answered."""
+        return self.answer.found if self.answer else None
+
+    @property
     def indexed(self) -> frozenset[str]:
         """Projects that have rows in the index."""
         return self.answer.indexed if self.answer else frozenset()
 
 
-def _ask_index(workspace: Workspace, query: Query) -> _Meant:
+def _ask_engines(workspace: Workspace, query: Query, scope: list[Project]) -> "Engines | None":
+    """Ask granted engines of projects' own; nothing is loaded where no project names one."""
+    named = any(
+        project.surfaces.rag is not None and project.surfaces.rag.state == "present"
+        for project in scope
+    )
+    if query.mode == "lexical" or not named:
+        return None
+    from agentic_os.tiers.engine import ask_engines
+
+    return ask_engines(scope, workspace.settings, query, workspace.environ)
+
+
+def _ask_index(workspace: Workspace, query: Query, *, alone: bool) -> _Meant:
     """Ask the semantic index, where the mode wants it and there is one.
 
+    Args:
+        workspace: the fleet and its open store.
+        query: what is asked.
+        alone: no engine answered, so that nothing else can answer by meaning.
+
     Raises:
-        SemanticIndexError: nothing but the index was asked for, and it cannot answer.
+        SemanticIndexError: an answer by meaning alone was asked for, and nobody can give it.
     """
     if query.mode == "lexical":
         return _Meant(missing="not asked")
     if not _has_index(workspace.store.space.folder):
-        if query.mode == "semantic":
+        if query.mode == "semantic" and alone:
             raise SemanticIndexError(
                 _NO_INDEX,
                 code="SEMANTIC_UNAVAILABLE",
@@ -176,19 +209,19 @@ def _ask_index(workspace: Workspace, query: Query) -> _Meant:
             Omission(
                 code="SEMANTIC_UNAVAILABLE",
                 scope=_SEMANTIC,
-                reason=f"{_NO_INDEX}; {_WORDS_ONLY}",
+                reason=f"{_NO_INDEX}; {_WORDS_ONLY if alone else _ENGINES_ONLY}",
             ),
         )
-        return _Meant(missing=_NO_INDEX, omissions=fault if query.mode == "hybrid" else ())
+        return _Meant(missing=_NO_INDEX, omissions=fault if query.mode != "auto" else ())
     # Not loaded where there is no index.
     from agentic_os.tiers.semantic import ask_index
 
     try:
         return _Meant(answer=ask_index(workspace, query))
     except SemanticIndexError as fault:
-        if query.mode == "semantic":
+        if query.mode == "semantic" and alone:
             raise
-        reason = f"{fault.message}; {_WORDS_ONLY}"
+        reason = f"{fault.message}; {_WORDS_ONLY if alone else _ENGINES_ONLY}"
         return _Meant(
             missing=fault.message,
             omissions=(Omission(code=fault.code, scope=_SEMANTIC, reason=reason),),
@@ -200,22 +233,33 @@ def _has_index(space: Path) -> bool:
     return (space / "vectors").is_dir()
 
 
-def _merged(query: Query, answers: list[Found], meant: _Meant) -> tuple[list[Candidate], int]:
-    """One ranked list, and how many of it only the index found."""
+def _merged(query: Query, answers: list[Found], near: list[Found]) -> tuple[list[Candidate], int]:
+    """One ranked list, and how many of it were found by meaning only."""
     lists = [answer.candidates for answer in answers]
-    if meant.answer is None:
+    if not near:
         return fuse(lists), 0
-    near = meant.answer.found.candidates
+    meant: list[Sequence[Candidate]] = []
+    for found in near:
+        meant.append(_aligned(found, [*lists, *meant]))
     said = {place_of(candidate) for ranked in lists for candidate in ranked}
-    unlike = [candidate for candidate in near if place_of(candidate) not in said]
+    unlike = [candidate for candidate in fuse(meant) if place_of(candidate) not in said]
     if is_identifier(query.text):
         # Who asks for a name wants that name; what is merely like it comes after.
         return [*fuse(lists), *unlike], len(unlike)
-    return fuse([*lists, near]), len(unlike)
+    return fuse([*lists, *meant]), len(unlike)
+
+
+def _aligned(found: Found, others: Sequence[Sequence[Candidate]]) -> Sequence[Candidate]:
+    if found.surface != _ENGINE:
+        return found.candidates
+    from agentic_os.tiers.engine import align
+
+    return align(found.candidates, others)
 
 
 def _total(answers: list[Found], unlike: int) -> int:
-    return sum(answer.total for answer in answers if answer.surface != _SEMANTIC) + unlike
+    by_meaning = {_SEMANTIC, _ENGINE}
+    return sum(answer.total for answer in answers if answer.surface not in by_meaning) + unlike
 
 
 def _ask(
@@ -239,6 +283,17 @@ def _ask(
         # Memory goes first on equal ranks (MEMORY.md first), although the graph was asked first.
         answers.insert(0, Lexical(workspace.store).find(query))
     return answers, omissions
+
+
+def _without_corpus(workspace: Workspace, query: Query) -> tuple[Omission, ...]:
+    """Say so where code or documents are asked for and none were ever taken in."""
+    if query.kinds.isdisjoint(_SURFACE_KINDS["corpus"]):
+        return ()
+    from agentic_os.aggregate.corpus import was_built
+
+    if was_built(workspace.store.connection):
+        return ()
+    return (Omission(code="CORPUS_MISSING", scope="corpus", reason=_NO_CORPUS),)
 
 
 def _wants_graph(workspace: Workspace, query: Query) -> bool:
@@ -355,6 +410,7 @@ def _traces(
     documents: dict[str, dict[str, int]],
     answers: list[Found],
     meant: _Meant,
+    engines: "Engines | None",
 ) -> tuple[SurfaceTrace, ...]:
     traces = []
     for project in scope:
@@ -376,6 +432,8 @@ def _traces(
                 )
             )
         traces.append(_semantic_trace(project, meant))
+        if engines is not None and project.id in engines.answers:
+            traces.append(_engine_trace(project, engines))
     return tuple(traces)
 
 
@@ -394,6 +452,19 @@ def _semantic_trace(project: Project, meant: _Meant) -> SurfaceTrace:
         hits=0 if score is None else score.hits,
         milliseconds=0.0 if found is None else round(found.milliseconds, 3),
         missing=missing,
+    )
+
+
+def _engine_trace(project: Project, engines: "Engines") -> SurfaceTrace:
+    answer = engines.answers[project.id]
+    fault = answer.fault
+    return SurfaceTrace(
+        project=project.id,
+        surface=_ENGINE,
+        tier=_SEMANTIC_TIER,
+        hits=len(answer.placed.candidates),
+        milliseconds=round(answer.milliseconds, 3),
+        missing=None if fault is None else f"{fault.reason} ({fault.code})",
     )
 
 

@@ -81,6 +81,7 @@ def test_memory_and_graph_answer_together(workspace: Workspace) -> None:
         "capability": 0,
         "corpus": 0,
         "semantic": 0,
+        "engine": 0,
     }
     assert data.coverage.projects_searched == 2
 
