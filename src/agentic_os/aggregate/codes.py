@@ -150,6 +150,24 @@ CODES: Mapping[str, CodeRow] = MappingProxyType(
                 hint="Hits are current all the same: each is read again from its file.",
             ),
             CodeRow(
+                code="GIT_INDEX_INVALID",
+                severity="warning",
+                meaning="A project's git index cannot be read; its ignore rules alone decided.",
+                hint="`git status` in the project shows whether git can.",
+            ),
+            CodeRow(
+                code="GIT_INDEX_SPLIT",
+                severity="warning",
+                meaning="A project's git index lies in two files; its ignore rules alone decided.",
+                hint="`git update-index --no-split-index` joins it.",
+            ),
+            CodeRow(
+                code="CORPUS_MISSING",
+                severity="info",
+                meaning="No code or documents were taken in yet, so none can be found.",
+                hint="Take them in: agentic-os index build.",
+            ),
+            CodeRow(
                 code="SEMANTIC_UNAVAILABLE",
                 severity="info",
                 meaning="There is no semantic index to ask; the words were searched.",
