@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from cli_process import MODULE, TIME_LIMIT_SECONDS
+from cli_process import MODULE, TIME_LIMIT_SECONDS, run
 from fleet_builder import FleetBuilder
 
 COLOUR = re.compile("\x1b\\[(?:3[0-8]|9[0-7]|4[0-8])[0-9;]*m")
@@ -125,6 +125,22 @@ def test_aggregate_shows_how_far_it_is(fleet: FleetBuilder) -> None:
     assert "Reading" in drawn
     assert "━" in drawn
     assert "30/30" in drawn
+
+
+def test_scan_shows_how_far_it_is(fleet: FleetBuilder) -> None:
+    for number in range(30):
+        fleet.project(f"p{number}", path=f"a/b/p{number}")
+
+    _, drawn = on_terminal("scan", "--root", fleet.root)
+    piped = run("scan", "--root", fleet.root)
+
+    assert "Looking" in drawn
+    assert "33/?" in drawn
+    assert "━" in drawn
+    assert drawn.index("Looking") < drawn.index("p17")
+    assert b"Looking" not in piped.stderr
+    assert b"\x1b" not in piped.stderr
+    assert b"Looking" not in piped.stdout
 
 
 def test_no_colour_where_none_is_wanted(evil: FleetBuilder) -> None:

@@ -38,7 +38,7 @@ def aggregate(
     if markdown == "-" and json:
         raise typer.BadParameter("--markdown - and --json both want stdout")
     with (
-        progress("Reading", "projects") as tick,
+        progress("Reading", "projects", document=json) as tick,
         open_workspace(
             Person.here(), root or (), freshness="wait", sources=True, progress=tick
         ) as workspace,

@@ -219,20 +219,27 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, title: str =
         Console().print(drawn)
 
 
-def _silent(_done: int, _total: int) -> None:
+Tick = Callable[[int, int | None], None]
+"""Told how much is done, of how much; ``None`` while nobody knows."""
+
+
+def _silent(_done: int, _total: int | None) -> None:
     """Progress that nobody watches."""
 
 
 @contextmanager
-def progress(label: str, unit: str, *, rate: bool = False) -> Iterator[Callable[[int, int], None]]:
+def progress(
+    label: str, unit: str, *, rate: bool = False, document: bool = False
+) -> Iterator[Tick]:
     """A progress bar on stderr while it is a terminal, nothing elsewhere.
 
     Args:
         label: what is being done.
         unit: what is counted.
         rate: also show how many a second.
+        document: JSON is printed: where that goes to the terminal too, nothing is drawn.
     """
-    if not sys.stderr.isatty():
+    if not sys.stderr.isatty() or (document and on_terminal()):
         yield _silent
         return
     from rich.console import Console
@@ -257,7 +264,7 @@ def progress(label: str, unit: str, *, rate: bool = False) -> Iterator[Callable[
     with bar:
         task = bar.add_task(label, total=None, rate="")
 
-        def advance(done: int, total: int) -> None:
+        def advance(done: int, total: int | None) -> None:
             speed = bar.tasks[0].speed
             shown = f"{speed:.0f} a second" if speed else ""
             bar.update(task, completed=done, total=total, rate=shown)

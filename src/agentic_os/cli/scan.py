@@ -16,6 +16,7 @@ def scan(root: Roots = None, json: Json = False, jsonl: JsonLines = False) -> No
     from agentic_os.aggregate.fleetwide import Person, find_fleet, scan_fleet
     from agentic_os.cli.output import (
         finish_document,
+        progress,
         say,
         say_noticed,
         schema_name,
@@ -26,7 +27,11 @@ def scan(root: Roots = None, json: Json = False, jsonl: JsonLines = False) -> No
 
     if json and jsonl:
         raise typer.BadParameter("--json and --jsonl exclude each other")
-    answer = scan_fleet(find_fleet(Person.here(), root or ()))
+    with progress("Looking", "folders", document=json or jsonl) as tick:
+        fleet = find_fleet(
+            Person.here(), root or (), progress=lambda folders, _projects: tick(folders, None)
+        )
+    answer = scan_fleet(fleet)
     if json:
         finish_document("scan", answer)
         return

@@ -188,6 +188,13 @@ def test_progress_is_drawn_on_a_terminal() -> None:
     assert "Reading" in stream.getvalue()
 
 
+def test_progress_towards_an_unknown_end() -> None:
+    with redirect_stderr(Terminal()) as stream, progress("Looking", "folders") as tick:
+        tick(7, None)
+
+    assert "7/?" in stream.getvalue()
+
+
 def test_what_is_a_terminal() -> None:
     with redirect_stdout(Terminal()):
         assert on_terminal()
