@@ -16,7 +16,7 @@ from agentic_os.aggregate.graph_listing import (
     racy,
     shadow_names,
 )
-from agentic_os.aggregate.graph_redaction import redacted_facts
+from agentic_os.aggregate.graph_redaction import holds_secret, redacted_facts, redacted_manifest
 from agentic_os.code.layout import EXCLUDED_FOLDERS
 from agentic_os.code.manifest_values import MAX_MANIFEST_BYTES, Manifest
 from agentic_os.code.manifests import WORKFLOW_FOLDER, is_manifest, read_manifest
@@ -100,7 +100,7 @@ class FileReader:
         folders = _with_ancestors(wanted)
         self._plan_manifests(plan, folders)
         plan.folders = {
-            folder: (shadow_names(self.listing, folder), names_digest(self.listing, folder))
+            folder: (self._shadow_names(folder), names_digest(self.listing, folder))
             for folder in sorted({*folders, "", WORKFLOW_FOLDER, *self._workspaces()})
         }
         stored = {
@@ -111,6 +111,14 @@ class FileReader:
         }
         plan.folders_changed = stored != plan.folders
         return plan
+
+    def _shadow_names(self, folder: str) -> str:
+        names = shadow_names(self.listing, folder)
+        if not holds_secret(names, self.redactor):
+            return names
+        return "\n".join(
+            name for name in names.split("\n") if not holds_secret(name, self.redactor)
+        )
 
     def _known(self, table: str) -> dict[str, tuple[Fingerprint, int]]:
         query = (
@@ -136,7 +144,7 @@ class FileReader:
                 path = f"{folder}/{name}".lstrip("/")
                 if len(found) < MAX_MANIFESTS_ENTRIES and path.isprintable() and is_manifest(path):
                     seen = self.listing.file(path)
-                    if seen is not None:
+                    if seen is not None and not holds_secret(path, self.redactor):
                         found[path] = seen
         plan.manifests = [
             (path, seen)
@@ -245,7 +253,14 @@ class FileReader:
                 manifest = Manifest(path, problems=("MANIFEST_INVALID",))
         self.connection.execute(
             "INSERT OR REPLACE INTO graph_manifest VALUES(?,?,?,?,?,?,?,?,?)",
-            (self.rid, path, *seen, self.now_ns, sha256, _encoder.encode(manifest)),
+            (
+                self.rid,
+                path,
+                *seen,
+                self.now_ns,
+                sha256,
+                _encoder.encode(redacted_manifest(manifest, self.redactor)),
+            ),
         )
         return bool(sha256)
 

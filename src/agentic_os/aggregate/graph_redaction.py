@@ -4,16 +4,21 @@ The texts of a whole graph are looked at in one go, which costs little where the
 find; only then is each text looked at alone, so that a finding never reaches beyond its own text.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
 
 import msgspec
 
 from agentic_os.aggregate.graph_values import Graph
+from agentic_os.code.manifest_values import Manifest
 from agentic_os.code.values import SourceFacts
 from agentic_os.text.redaction import Redactor
 
 REDACTED_CODE = "GRAPH_SECRET_REDACTED"
 _MASK = "redacted"
+
+_T = TypeVar("_T")
+_S = TypeVar("_S", bound=msgspec.Struct)
 
 
 def redacted_graph(graph: Graph, redactor: Redactor) -> Graph:
@@ -78,26 +83,86 @@ def redacted_graph(graph: Graph, redactor: Redactor) -> Graph:
 
 
 def redacted_facts(facts: SourceFacts, redactor: Redactor) -> SourceFacts:
-    """Return what a source says without requests, routes and imports that hold a secret."""
-    texts = [text for call in facts.calls for text in (call.path, call.host)]
-    texts += [route.path for route in facts.routes]
-    texts += [item.module for item in facts.imports]
-    if not _suspicious(texts, redactor):
+    """Return what a source says without its parts that hold a secret.
+
+    They are left out rather than masked: two masks are equal, and would be taken for one name.
+    What others point at by position (symbols, imports) stays, with empty texts.
+    """
+    secrets = _secrets(facts, redactor)
+    if not secrets:
         return facts
 
-    def is_clean(*parts: str) -> bool:
-        return not any(_clean(part, redactor)[1] for part in parts)
+    def kept(items: "tuple[_T, ...]") -> "tuple[_T, ...]":
+        return tuple(item for item in items if secrets.isdisjoint(_texts(item)))
 
     return msgspec.structs.replace(
         facts,
-        calls=tuple(call for call in facts.calls if is_clean(call.path, call.host)),
-        routes=tuple(route for route in facts.routes if is_clean(route.path)),
-        # Uses point at imports by position: the import stays, without its module.
-        imports=tuple(
-            item if is_clean(item.module) else msgspec.structs.replace(item, module="")
-            for item in facts.imports
-        ),
+        package="" if facts.package in secrets else facts.package,
+        symbols=tuple(_emptied(item, secrets) for item in facts.symbols),
+        imports=tuple(_emptied(item, secrets) for item in facts.imports),
+        bindings=kept(facts.bindings),
+        uses=kept(facts.uses),
+        exports=None if facts.exports is None else kept(facts.exports),
+        holders=kept(facts.holders),
+        routes=kept(facts.routes),
+        mounts=kept(facts.mounts),
+        calls=kept(facts.calls),
+        launches=kept(facts.launches),
     )
+
+
+def redacted_manifest(manifest: Manifest, redactor: Redactor) -> Manifest:
+    """Return what a manifest says without the packages, dependencies and so on with a secret."""
+    secrets = _secrets(manifest, redactor)
+    if not secrets:
+        return manifest
+
+    def kept(items: "tuple[_T, ...]") -> "tuple[_T, ...]":
+        return tuple(item for item in items if secrets.isdisjoint(_texts(item)))
+
+    return msgspec.structs.replace(
+        manifest,
+        packages=kept(manifest.packages),
+        dependencies=kept(manifest.dependencies),
+        scripts=kept(manifest.scripts),
+        commands=kept(manifest.commands),
+        source_roots=kept(manifest.source_roots),
+        entries=kept(manifest.entries),
+        local_prefixes=kept(manifest.local_prefixes),
+    )
+
+
+def holds_secret(text: str, redactor: Redactor) -> bool:
+    """Whether a name or path holds a secret."""
+    return bool(_clean(text, redactor)[1])
+
+
+def _secrets(value: msgspec.Struct, redactor: Redactor) -> frozenset[str]:
+    """Return the texts anywhere in a value that hold a secret."""
+    texts = sorted(set(_texts(value)))
+    if not _suspicious(texts, redactor):
+        return frozenset()
+    return frozenset(text for text in texts if _clean(text, redactor)[1])
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from _texts(item)
+    elif isinstance(value, msgspec.Struct):
+        for name in value.__struct_fields__:
+            yield from _texts(getattr(value, name))
+
+
+def _emptied(item: _S, secrets: frozenset[str]) -> _S:
+    held = {
+        name: ""
+        for name in item.__struct_fields__
+        if isinstance(text := getattr(item, name), str) and text in secrets
+    }
+    return msgspec.structs.replace(item, **held) if held else item
 
 
 def _suspicious(texts: Sequence[str], redactor: Redactor) -> bool:

@@ -356,6 +356,50 @@ def test_secrets_are_taken_out_before_anything_is_stored(tmp_path: Path) -> None
     fleet.connection.close()
 
 
+def test_secrets_in_sources_manifests_and_names_are_not_stored(tmp_path: Path) -> None:
+    token = "ghp_" + "Ab3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0dF3hJ6"
+    key = "AKIA" + "IOSFODNN7EXAMPLQ"
+    fleet = GraphFleet.at(tmp_path)
+    fleet.write(
+        "app",
+        {
+            "pyproject.toml": (
+                '[project]\nname = "app"\n'
+                f'dependencies = ["fancy", "other @ git+https://bob:{token}@github.com/a/b.git"]\n'
+                f'[project.scripts]\nx = "{token}:main"\n'
+            ),
+            "package.json": json.dumps(
+                {"name": "js", "dependencies": {"y": f"file:../{token}"}, "bin": {token: "x.js"}}
+            ),
+            "go.mod": f"module example.com/{token}\n\nrequire example.com/{key} v1\n",
+            ".mcp.json": json.dumps({"mcpServers": {"f": {"command": "f", "args": [token]}}}),
+            f"src/{key}.py": "def load(): ...\n",
+            f"{key}/setup.py": "from setuptools import setup\nsetup(name='odd')\n",
+            "app.py": (
+                f"import fancy\nimport requests\nimport subprocess\nfrom fancy import {key}\n"
+                f"requests.get('https://x.example.com/{token}')\n"
+                f"def {key}():\n    subprocess.run(['{token}'])\n    fancy.{key}()\n"
+                "def run():\n    fancy.load()\n"
+            ),
+        },
+    )
+    fleet.write(
+        "lib",
+        {
+            "pyproject.toml": pyproject("fancy"),
+            "fancy/__init__.py": f"def load(): ...\ndef {key}(): ...\n",
+        },
+    )
+
+    fleet.refresh("app", "lib")
+
+    stored = fleet.connection.serialize().lower()
+    assert token.lower().encode() not in stored
+    assert key.lower().encode() not in stored
+    # What holds no secret is linked all the same, and what was masked is linked to nothing.
+    assert {row[10] for row in fleet.dump()["cross"]} == {"fancy", "fancy.load"}
+
+
 def test_names_that_are_not_utf8_are_survived(graphs: GraphFleet) -> None:
     top = graphs.root / "app"
     for name in (b"\xff.py", b"requirements-\xfe.txt"):
