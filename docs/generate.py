@@ -15,7 +15,7 @@ import typer
 
 from agentic_os.aggregate.codes import CODES as AGGREGATE_CODES
 from agentic_os.aggregate.graph_codes import GRAPH_CODES, NEAR_MISS_CODES
-from agentic_os.cli.app import app
+from agentic_os.cli.app import application
 from agentic_os.doctor import CHECKS, IDENTITY_CHECKS
 from agentic_os.identity.documents import IDENTITY_DOCUMENTS
 from agentic_os.ledger import ENTRY_TYPES
@@ -42,7 +42,7 @@ def pages() -> dict[str, str]:
 def cli_page() -> str:
     """The help of every command."""
     parts = ["# Command line", "", NOTE]
-    for words in commands(app, ()):
+    for words in commands(application(), ()):
         shown = " ".join(("agentic-os", *words))
         parts += [f"## {shown}", "", "```text", help_of(words), "```", ""]
     return "\n".join(parts)
@@ -64,7 +64,7 @@ def help_of(words: tuple[str, ...]) -> str:
     os.environ["COLUMNS"] = WIDTH
     page = io.StringIO()
     with redirect_stdout(page):
-        typer.main.get_command(app).main(
+        typer.main.get_command(application()).main(
             args=[*words, "--help"], prog_name="agentic-os", standalone_mode=False
         )
     return "\n".join(line.rstrip() for line in page.getvalue().strip("\n").split("\n"))

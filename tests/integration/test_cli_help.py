@@ -8,7 +8,7 @@ import typer
 from cli_call import call
 from cli_process import run
 
-from agentic_os.cli.app import app, command_name
+from agentic_os.cli.app import application, command_name
 
 
 def commands(group: typer.Typer, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
@@ -22,7 +22,7 @@ def commands(group: typer.Typer, above: tuple[str, ...] = ()) -> Iterator[tuple[
         yield from commands(below.typer_instance, (*above, below.name))
 
 
-ALL = sorted(commands(app))
+ALL = sorted(commands(application()))
 GROUPS = sorted({words[:-1] for words in ALL})
 
 

@@ -1,67 +1,69 @@
-"""The whole command line as one Typer application.
+"""The command line as one Typer application.
 
-Each command group is a file of this room. Modules imported here import nothing heavy: a command
-loads what it needs when it runs, so that ``--help`` and shell completion stay quick.
+Each command, or group of commands, is a file of this room by the same name. Loading and readying
+all of them costs as much as answering a warm question, so a call that names one gets that one;
+anything else (help, a slip of the pen) gets all. Modules of commands import nothing heavy: a
+command loads what it needs when it runs, so that ``--help`` and shell completion stay quick.
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
+from importlib import import_module
 
 import typer
 
-from agentic_os.cli import (
-    aggregate,
-    aios,
-    capabilities,
-    doctor,
-    graph,
-    hook,
-    index,
-    ledger,
-    mcp,
-    memory,
-    model,
-    paths,
-    purge,
-    roots,
-    scan,
-    search,
-    serve,
-    vault,
-    witness,
+COMMANDS = (
+    "scan",
+    "roots",
+    "aggregate",
+    "memory",
+    "vault",
+    "capabilities",
+    "search",
+    "graph",
+    "index",
+    "model",
+    "aios",
+    "ledger",
+    "witness",
+    "serve",
+    "mcp",
+    "hook",
+    "doctor",
+    "paths",
+    "purge",
 )
-
-app = typer.Typer(
-    name="agentic-os",
-    help="Ask all of your repositories at once: what they remember, can do, and how they connect."
-    " Projects are only ever read.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.command("scan")(scan.scan)
-app.add_typer(roots.app, name="roots")
-app.command("aggregate")(aggregate.aggregate)
-app.command("memory")(memory.memory)
-app.command("vault")(vault.vault)
-app.command("capabilities")(capabilities.capabilities)
-app.command("search")(search.search)
-app.add_typer(graph.app, name="graph")
-app.add_typer(index.app, name="index")
-app.add_typer(model.app, name="model")
-app.add_typer(aios.app, name="aios")
-app.add_typer(ledger.app, name="ledger")
-app.add_typer(witness.app, name="witness")
-app.command("serve")(serve.serve)
-app.add_typer(mcp.app, name="mcp")
-app.add_typer(hook.app, name="hook")
-app.command("doctor")(doctor.doctor)
-app.command("paths")(paths.paths)
-app.command("purge")(purge.purge)
+"""In the order of the help text. A module has an ``app``, or a function of its own name."""
 
 
-@app.callback(invoke_without_command=True)
-def version(
+@lru_cache(maxsize=len(COMMANDS) + 1)
+def application(only: str | None = None) -> typer.Typer:
+    """The command line, or the part of it under one name of ``COMMANDS``."""
+    app = typer.Typer(
+        name="agentic-os",
+        help="Ask all of your repositories at once: what they remember, can do, and how they"
+        " connect. Projects are only ever read.",
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    for name in COMMANDS if only is None else (only,):
+        module = import_module(f"agentic_os.cli.{name}")
+        if isinstance(group := getattr(module, "app", None), typer.Typer):
+            app.add_typer(group, name=name)
+        else:
+            app.command(name)(getattr(module, name))
+    app.callback(invoke_without_command=True)(_version)
+    return app
+
+
+def part_for(words: Sequence[str]) -> typer.Typer:
+    """The part of the command line that runs ``words``; it differs from the whole in speed only."""
+    return application(words[0]) if words and words[0] in COMMANDS else application()
+
+
+def _version(
     show: bool = typer.Option(False, "--version", help="Print the version and exit."),
 ) -> None:
     """Print the version."""
@@ -78,7 +80,8 @@ def command_name(words: Sequence[str]) -> str:
     spoken = [word for word in words if not word.startswith("-")]
     if not spoken:
         return "agentic-os"
-    group = next((one for one in app.registered_groups if one.name == spoken[0]), None)
+    groups = part_for(spoken).registered_groups
+    group = next((one for one in groups if one.name == spoken[0]), None)
     if group is not None and group.typer_instance is not None and len(spoken) > 1:
         within = {command.name for command in group.typer_instance.registered_commands}
         return f"{spoken[0]}-{spoken[1]}" if spoken[1] in within else spoken[0]

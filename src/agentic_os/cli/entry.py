@@ -15,8 +15,7 @@ from typing import TextIO
 
 import typer
 
-from agentic_os.cli.app import app, command_name
-from agentic_os.cli.narrowing import part_for
+from agentic_os.cli.app import command_name, part_for
 from agentic_os.cli.output import ClosedPipeError, OutputFailedError, flush, print_error, say
 from agentic_os.errors import AgenticOSError, OperationInterruptedError, UsageError
 
@@ -49,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(words: list[str]) -> int:
     try:
-        answer = typer.main.get_command(part_for(app, words)).main(
+        answer = typer.main.get_command(part_for(words)).main(
             args=words, prog_name="agentic-os", standalone_mode=False
         )
     except typer.TyperException as fault:

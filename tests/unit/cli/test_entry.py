@@ -22,7 +22,7 @@ def raising(monkeypatch: pytest.MonkeyPatch, act: Callable[[], None]) -> None:
     """Put a command in the place of the command line."""
     app = typer.Typer()
     app.command()(act)
-    monkeypatch.setattr(entry, "app", app)
+    monkeypatch.setattr(entry, "part_for", lambda _words: app)
 
 
 def test_the_code_of_an_error_is_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
