@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import jsonschema
 import pytest
 from aios_builder import AiosBuilder
 from fleet_builder import FleetBuilder
@@ -136,6 +137,8 @@ def check(seat: Seat, name: str, given: dict[str, Any]) -> None:
             assert answer.message in {CONTEXT_FAILED, AIOS_FAILED}
         return
     assert isinstance(answer, ToolAnswer)
+    schema = next(one.output for one in definitions("full") if one.name == name)
+    jsonschema.validate(answer.document, schema, jsonschema.Draft202012Validator)
     assert str(seat.person.home) not in answer.text + json.dumps(answer.document)
     if answer.failed:
         assert name not in AIOS_NAMES, "the AIOS tools never fail in a result"

@@ -40,7 +40,7 @@ class SearchFleet(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     limit: Limit = 10
     budget: Budget = DEFAULT_BUDGET_CHARS
     cursor: Cursor = ""
-    memory: Memory = "shared"
+    memory: Memory | msgspec.UnsetType = msgspec.UNSET
 
 
 class FleetOverview(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -50,7 +50,7 @@ class FleetOverview(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     sections: tuple[Literal["projects", "memory", "capabilities", "health"], ...] = ("projects",)
     budget: Budget = DEFAULT_BUDGET_CHARS
     cursor: Cursor = ""
-    memory: Memory = "shared"
+    memory: Memory | msgspec.UnsetType = msgspec.UNSET
 
 
 class QueryGraph(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -64,6 +64,8 @@ class QueryGraph(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     limit: Limit = 20
     undirected: bool = False
     budget: Budget = DEFAULT_BUDGET_CHARS
+    cursor: Cursor = ""
+    memory: Memory | msgspec.UnsetType = msgspec.UNSET
 
 
 _T = TypeVar("_T")

@@ -11,9 +11,12 @@ from typing import Any, Literal
 import msgspec
 
 from agentic_os.errors import AgenticOSError, AiosError, RootMissingError, UsageError
-from agentic_os.server import aios_tools, fleet_tools
+from agentic_os.server import aios_tools
 from agentic_os.server.arguments import FleetOverview, QueryGraph, SearchFleet, parse
 from agentic_os.server.definitions import AIOS, FLEET, Definition
+from agentic_os.server.envelope import Document, plain
+from agentic_os.server.fleet_tools import fleet_overview, search_fleet
+from agentic_os.server.graph_tool import query_graph
 from agentic_os.server.privacy import Net, net_of
 from agentic_os.server.seat import Seat
 
@@ -87,17 +90,17 @@ def call(
         return ToolAnswer(text=net.text(_said(fault)), document=net.value(document), failed=True)
 
 
-def _fleet(seat: Seat, name: str, arguments: Mapping[str, object] | None) -> fleet_tools.Document:
+def _fleet(seat: Seat, name: str, arguments: Mapping[str, object] | None) -> Document:
     if name == "search_fleet":
-        return fleet_tools.search_fleet(seat, parse(arguments, SearchFleet))
+        return search_fleet(seat, parse(arguments, SearchFleet))
     if name == "fleet_overview":
-        return fleet_tools.fleet_overview(seat, parse(arguments, FleetOverview))
-    return fleet_tools.query_graph(seat, parse(arguments, QueryGraph))
+        return fleet_overview(seat, parse(arguments, FleetOverview))
+    return query_graph(seat, parse(arguments, QueryGraph))
 
 
-def _shown(net: Net, document: fleet_tools.Document) -> ToolAnswer:
-    plain = net.value(msgspec.json.decode(msgspec.json.encode(document)))
-    return ToolAnswer(text=msgspec.json.encode(plain).decode("utf-8"), document=plain)
+def _shown(net: Net, document: Document) -> ToolAnswer:
+    clean = net.value(plain(document))
+    return ToolAnswer(text=msgspec.json.encode(clean).decode("utf-8"), document=clean)
 
 
 def _aios(seat: Seat, name: str, arguments: Mapping[str, object]) -> ToolAnswer:

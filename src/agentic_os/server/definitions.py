@@ -53,7 +53,60 @@ def _integer(bounds: tuple[int, int, int]) -> Schema:
     return {"type": "integer", "minimum": least, "maximum": most, "default": default}
 
 
-_ROWS: Schema = {"type": "array", "items": {"type": "object"}}
+def _row(needed: str, **types: str | list[str]) -> Schema:
+    """An object of simple members; those in ``needed`` are always there."""
+    return {
+        "type": "object",
+        "properties": {name: {"type": kind} for name, kind in types.items()},
+        "required": needed.split(),
+    }
+
+
+def _rows(row: Schema) -> Schema:
+    return {"type": "array", "items": row}
+
+
+_ROWS: Schema = _rows({"type": "object"})
+_HITS: Schema = _rows(
+    _row(
+        "project name kind path lines snippet score sha256 confirmed",
+        project="string",
+        name="string",
+        kind="string",
+        tier=["integer", "null"],
+        path="string",
+        lines="array",
+        snippet="string",
+        score="number",
+        sha256="string",
+        confirmed="boolean",
+        branch=["string", "null"],
+        commit=["string", "null"],
+        stale="boolean",
+    )
+)
+_NODES: Schema = _rows(
+    _row("id label kind", id="string", label="string", kind="string", place=["object", "null"])
+)
+_EDGES: Schema = _rows(
+    _row(
+        "source target relation confidence",
+        source="string",
+        target="string",
+        relation="string",
+        confidence="string",
+        score="number",
+        rule="string",
+        evidence="array",
+    )
+)
+_COMMON: dict[str, str | list[str]] = {
+    "memory": "string",
+    "receipt": "string",
+    "notice": ["string", "null"],
+    "complete": "boolean",
+    "budget": "object",
+}
 _MEMORY: Schema = {"enum": list(MODES)}
 _PROJECT: Schema = {"type": "string", "minLength": 1, "maxLength": 200}
 _QUERY: Schema = {"type": "string", "minLength": 1, "maxLength": QUERY_CHARS}
@@ -71,7 +124,7 @@ FLEET: Final = (
         output=_envelope(
             {
                 "total": {"type": "integer"},
-                "hits": _ROWS,
+                "hits": _HITS,
                 "coverage": {"type": ["object", "null"]},
             }
         ),
@@ -84,7 +137,9 @@ FLEET: Final = (
             " hooks they have, what doctor found. One row an item, in pages."
         ),
         input=input_schema(FleetOverview),
-        output=_envelope({"total": {"type": "integer"}, "rows": _ROWS}),
+        output=_envelope(
+            {"total": {"type": "integer"}, "rows": _rows(_row("section", section="string"))}
+        ),
     ),
     Definition(
         name="query_graph",
@@ -95,7 +150,15 @@ FLEET: Final = (
             " NAME is a label, a path, path:name or an id; an ambiguous one lists candidates."
         ),
         input=input_schema(QueryGraph),
-        output=_envelope({"nodes": _ROWS, "edges": _ROWS}),
+        output=_envelope(
+            {
+                "outcome": {"type": "string"},
+                "nodes": {"anyOf": [_NODES, {"type": "integer"}]},
+                "edges": {"anyOf": [_EDGES, {"type": "integer"}]},
+                "candidates": _NODES,
+                "projects": _ROWS,
+            }
+        ),
     ),
 )
 
@@ -117,11 +180,15 @@ AIOS: Final = (
             },
             "additionalProperties": False,
         },
-        output={
-            "type": "object",
-            "properties": {"markdown": {"type": "string"}, "complete": {"type": "boolean"}},
-            "required": ["markdown", "memory", "receipt", "complete"],
-        },
+        output=_row(
+            "markdown memory receipt notice complete scope",
+            markdown="string",
+            scope="object",
+            generated_at="string",
+            operational="object",
+            coverage="object",
+            **_COMMON,
+        ),
     ),
     Definition(
         name="search_aios",
@@ -143,7 +210,19 @@ AIOS: Final = (
             },
             "additionalProperties": False,
         },
-        output={"type": "object"},
+        output=_row(
+            "receipt",
+            query="string",
+            scope="string",
+            results="array",
+            omissions="array",
+            kind="string",
+            status="string",
+            text="string",
+            next=["string", "null"],
+            reason="string",
+            **_COMMON,
+        ),
     ),
     Definition(
         name="resolve_skill",
@@ -161,10 +240,11 @@ AIOS: Final = (
             "required": ["intent"],
             "additionalProperties": False,
         },
-        output={
-            "type": "object",
-            "properties": {"matches": _ROWS, "complete": {"type": "boolean"}},
-            "required": ["intent", "matches", "memory", "receipt", "complete"],
-        },
+        output=_row(
+            "intent matches memory receipt notice complete budget",
+            intent="string",
+            matches="array",
+            **_COMMON,
+        ),
     ),
 )

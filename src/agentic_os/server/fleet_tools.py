@@ -1,30 +1,24 @@
-"""The fleet's tools: search, overview, graph. Pure renderings of the service functions' answers.
+"""The tools ``search_fleet`` and ``fleet_overview``: renderings of the service functions' answers.
 
-Every answer is a JSON object with ``data``, ``omissions``, ``warnings``, ``truncated`` and
-``cursor``. Paths are relative to their project; nothing here carries an absolute path (design
-section 6). The memory choice binds: ``off`` closes memory and vault, ``project`` narrows to the
-projects that were named (``scope``).
+Paths are relative to their project; nothing here carries an absolute path (design section 6). The
+memory choice binds: ``off`` closes memory and vault, ``project`` narrows to the projects that were
+named (``scope``, ``closing``).
 """
 
 from collections.abc import Sequence
 from typing import Any
 
-import msgspec
-
 from agentic_os.aggregate import answers
 from agentic_os.aggregate.workspace import Workspace
-from agentic_os.errors import UsageError
 from agentic_os.results import KINDS, Answer, Kind
-from agentic_os.server.arguments import FleetOverview, QueryGraph, SearchFleet
+from agentic_os.server.arguments import FleetOverview, SearchFleet
+from agentic_os.server.closing import closed_by, closed_omission
+from agentic_os.server.envelope import Document, document, plain
 from agentic_os.server.paging import page, read_cursor, write_cursor
-from agentic_os.server.scope import check_memory, chosen_projects
+from agentic_os.server.scope import chosen_projects, effective_memory
 from agentic_os.server.seat import Seat
 
 MEMORY_KINDS: frozenset[Kind] = frozenset({"memory", "index", "vault"})
-MAX_NOTED_ENTRIES = 20
-"""Omissions and warnings in one answer; the rest is counted."""
-
-Document = dict[str, Any]
 
 
 def search_fleet(seat: Seat, asked: SearchFleet) -> Document:
@@ -32,104 +26,78 @@ def search_fleet(seat: Seat, asked: SearchFleet) -> Document:
     from agentic_os.tiers.interface import Query
     from agentic_os.tiers.route import search
 
-    question = f"{asked.query}\0{asked.projects}\0{asked.kinds}\0{asked.mode}\0{asked.memory}"
+    memory = effective_memory(asked.memory, asked.projects)
+    question = f"{asked.query}\0{asked.projects}\0{asked.kinds}\0{asked.mode}\0{memory}"
     offset = read_cursor(asked.cursor, question)
     kinds = frozenset(asked.kinds)
-    if asked.memory == "off":
+    if memory == "off":
         kinds = (kinds or frozenset(KINDS)) - MEMORY_KINDS
         if not kinds:
-            return _closed()
-    check_memory(asked.memory, asked.projects)
+            return _nothing()
+    limit = offset + asked.limit
     with seat.workspace() as workspace:
-        answer = search(
-            workspace,
-            Query(
-                text=asked.query,
-                projects=workspace.project_ids(
-                    chosen_projects(seat, workspace, asked.memory, asked.projects),
-                    paths=False,
-                ),
-                kinds=kinds,
-                mode=asked.mode,
-                limit=offset + asked.limit,
-            ),
+        names = chosen_projects(seat, workspace, memory, asked.projects)
+        projects = workspace.project_ids(names, paths=False)
+        query = Query(
+            text=asked.query, projects=projects, kinds=kinds, mode=asked.mode, limit=limit
         )
-    hits = answer.data.hits
-    fits = page(hits, budget=asked.budget, offset=offset, question=question)
-    more = answer.data.total > offset + len(fits.items)
+        answer = search(workspace, query)
+        found = plain(answer.data.hits)[offset:]
+        closed = closed_by(memory, workspace, projects)
+    # A hit that is closed has its place in the order, so that pages fit together.
+    shown = [(place, hit) for place, hit in enumerate(found, offset + 1) if not closed.item(hit)]
+    fits = page([hit for _, hit in shown], budget=asked.budget)
+    hidden = len(found) - len(shown)
+    after = shown[len(fits.items) - 1][0] if fits.truncated else offset + len(found)
+    more = answer.data.total > after and bool(found)
+    noted = Answer(
+        data=None,
+        omissions=(*answer.omissions, *closed_omission(memory, hidden)),
+        warnings=answer.warnings,
+    )
     data = {
-        "total": answer.data.total,
-        "hits": _plain(fits.items),
-        "coverage": _plain(answer.data.coverage),
+        "total": answer.data.total - hidden,
+        "hits": list(fits.items),
+        "coverage": plain(answer.data.coverage),
     }
-    cursor = fits.cursor
-    if more and not cursor:
-        cursor = write_cursor(offset + len(fits.items), question)
-    return _document(answer, data, truncated=more, cursor=cursor)
+    cursor = write_cursor(after, question) if more else ""
+    return document(noted, data, truncated=more, cursor=cursor)
 
 
 def fleet_overview(seat: Seat, asked: FleetOverview) -> Document:
     """Answer ``fleet_overview``: rows of the asked sections, in pages."""
-    question = f"{asked.projects}\0{asked.sections}\0{asked.memory}"
+    memory = effective_memory(asked.memory, asked.projects)
+    question = f"{asked.projects}\0{asked.sections}\0{memory}"
     offset = read_cursor(asked.cursor, question)
-    check_memory(asked.memory, asked.projects)
     with seat.workspace() as workspace:
         rows: list[Document] = []
         noted: list[Answer[Any]] = []
-        names = chosen_projects(seat, workspace, asked.memory, asked.projects)
+        names = chosen_projects(seat, workspace, memory, asked.projects)
+        closed = closed_by(memory, workspace, workspace.project_ids(names, paths=False))
+        hidden = 0
         for section in dict.fromkeys(asked.sections):
-            if section == "memory" and asked.memory == "off":
+            if section == "memory" and memory == "off":
                 continue
             found, answer = _SECTIONS[section](workspace, names)
-            rows += [{"section": section, **row} for row in found]
+            kept, count = closed.keep(found)
+            rows += [{"section": section, **row} for row in kept]
+            hidden += count
             noted.append(answer)
     fits = page(rows, budget=asked.budget, offset=offset, question=question)
     merged: Answer[None] = Answer(
         data=None,
-        omissions=tuple(dict.fromkeys(item for one in noted for item in one.omissions)),
+        omissions=(
+            *dict.fromkeys(item for one in noted for item in one.omissions),
+            *closed_omission(memory, hidden),
+        ),
         warnings=tuple(dict.fromkeys(item for one in noted for item in one.warnings)),
     )
-    return _document(
+    return document(
         merged,
         {"total": len(rows), "rows": list(fits.items)},
         truncated=fits.truncated,
         cursor=fits.cursor,
     )
-
-
-def query_graph(seat: Seat, asked: QueryGraph) -> Document:
-    """Answer ``query_graph``."""
-    from agentic_os.tiers import graph
-
-    if asked.operation in {"find", "neighbors", "path", "impact"} and not asked.name.strip():
-        raise UsageError(f"{asked.operation} needs `name`", code="ARGUMENT_INVALID")
-    if asked.operation == "path" and not asked.to.strip():
-        raise UsageError("path needs `to`", code="ARGUMENT_INVALID")
-    with seat.workspace(sources=True) as workspace:
-        projects = workspace.project_ids(asked.projects, paths=False)
-        opened = graph.code_graph(workspace)
-        answer: Answer[Any]
-        match asked.operation:
-            case "find":
-                answer = graph.find(opened, asked.name, projects=projects, limit=asked.limit)
-            case "neighbors":
-                answer = graph.neighbors(
-                    opened, asked.name, projects=projects, depth=asked.depth, limit=asked.limit
-                )
-            case "path":
-                answer = graph.path(
-                    opened, asked.name, asked.to, projects=projects, directed=not asked.undirected
-                )
-            case "impact":
-                answer = graph.impact(
-                    opened, asked.name, projects=projects, depth=asked.depth, limit=asked.limit
-                )
-            case "links":
-                answer = graph.links(opened, projects=projects, limit=asked.limit)
-            case "stats":
-                answer = graph.stats(opened, projects=projects)
-    data, cut = _within(_plain(answer.data), asked.budget)
-    return _document(answer, data, truncated=cut, cursor="")
 
 
 def _projects(workspace: Workspace, names: Sequence[str]) -> tuple[list[Document], Answer[Any]]:
@@ -209,38 +177,6 @@ _SECTIONS = {
 }
 
 
-def _closed() -> Document:
+def _nothing() -> Document:
     empty: Answer[None] = Answer(data=None)
-    return _document(empty, {"total": 0, "hits": [], "coverage": None}, truncated=False, cursor="")
-
-
-def _plain(value: object) -> Any:
-    """A value as JSON has it: objects, lists, texts, numbers."""
-    return msgspec.json.decode(msgspec.json.encode(value))
-
-
-def _within(data: Document, budget: int) -> tuple[Document, bool]:
-    """Drop from the end of the longest list until the JSON fits."""
-    cut = False
-    while len(msgspec.json.encode(data)) > budget:
-        lists = [value for value in data.values() if isinstance(value, list) and value]
-        if not lists:
-            break
-        longest = max(lists, key=len)
-        del longest[max(1, len(longest) * 3 // 4) if len(longest) > 1 else 0 :]
-        cut = True
-    return data, cut
-
-
-def _document(answer: Answer[Any], data: Document, *, truncated: bool, cursor: str) -> Document:
-    return {
-        "data": data,
-        "omissions": _plain(answer.omissions[:MAX_NOTED_ENTRIES]),
-        "warnings": [
-            {"code": item.code, "message": item.message, "path": item.path}
-            for item in answer.warnings[:MAX_NOTED_ENTRIES]
-        ],
-        "noted": len(answer.omissions) + len(answer.warnings),
-        "truncated": truncated,
-        "cursor": cursor or None,
-    }
+    return document(empty, {"total": 0, "hits": [], "coverage": None}, truncated=False, cursor="")

@@ -1,11 +1,14 @@
 """Which fleet projects a request is about, under its memory choice (design section 6).
 
-With memory ``project`` a name may also be the slug or id of an AIOS project: it then means the
-fleet's projects of the same repository, joined by its normalised URL. The AIOS folder is looked at
-for nothing else, and only when the fleet itself does not know the name.
+Without a choice, naming a project means memory ``project``. A name may then also be the slug or id
+of an AIOS project: it means the fleet's projects of the same repository, joined by its normalised
+URL. The AIOS folder is looked at for nothing else, and only when the fleet itself does not know the
+name.
 """
 
 from collections.abc import Sequence
+
+from msgspec import UNSET, UnsetType
 
 from agentic_os.aggregate.workspace import Workspace
 from agentic_os.errors import AiosError, UnknownProjectError, UsageError
@@ -14,18 +17,23 @@ from agentic_os.server.arguments import Memory
 from agentic_os.server.seat import Seat
 
 
-def check_memory(memory: Memory, names: Sequence[str]) -> None:
-    """Refuse memory ``project`` without a project, before anything is opened.
+def effective_memory(memory: Memory | UnsetType, names: Sequence[str]) -> Memory:
+    """The memory choice of a request, decided before anything is opened.
+
+    As the AIOS folder decides it: what was chosen; else ``project`` when a project was named;
+    else ``shared``. ``shared`` may be chosen with projects here: they then only filter.
 
     Raises:
-        UsageError: ``ARGUMENT_INVALID``.
+        UsageError: ``ARGUMENT_INVALID``: memory ``project`` without a project.
     """
-    if memory == "project" and not names:
+    chosen: Memory = ("project" if names else "shared") if memory is UNSET else memory
+    if chosen == "project" and not names:
         raise UsageError(
             "memory `project` needs `projects`",
             code="ARGUMENT_INVALID",
             hint="Name the project, or choose memory `shared`.",
         )
+    return chosen
 
 
 def chosen_projects(

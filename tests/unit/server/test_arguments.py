@@ -1,6 +1,7 @@
 from typing import Any
 
 import pytest
+from msgspec import UNSET
 
 from agentic_os.errors import UsageError
 from agentic_os.server.arguments import FleetOverview, QueryGraph, SearchFleet, input_schema, parse
@@ -9,7 +10,8 @@ from agentic_os.server.arguments import FleetOverview, QueryGraph, SearchFleet, 
 def test_defaults_are_those_of_the_schema() -> None:
     asked = parse({"query": "x"}, SearchFleet)
 
-    assert (asked.limit, asked.budget, asked.memory, asked.kinds) == (10, 6_000, "shared", ())
+    assert (asked.limit, asked.budget, asked.kinds) == (10, 6_000, ())
+    assert asked.memory is UNSET
 
 
 @pytest.mark.parametrize(

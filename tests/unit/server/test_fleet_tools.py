@@ -6,7 +6,9 @@ import pytest
 
 from agentic_os.errors import UnknownProjectError, UsageError
 from agentic_os.server.arguments import FleetOverview, QueryGraph, SearchFleet
-from agentic_os.server.fleet_tools import _within, fleet_overview, query_graph, search_fleet
+from agentic_os.server.envelope import within
+from agentic_os.server.fleet_tools import fleet_overview, search_fleet
+from agentic_os.server.graph_tool import query_graph
 from agentic_os.server.seat import Seat
 
 
@@ -106,8 +108,8 @@ def test_the_graph_needs_its_names(seat: Seat) -> None:
 def test_a_long_graph_answer_is_cut_from_the_end_and_says_so() -> None:
     nodes = [{"id": f"node-{number}", "label": "x" * 80} for number in range(50)]
 
-    data, cut = _within({"outcome": "found", "nodes": list(nodes), "edges": []}, 1_000)
-    same, uncut = _within({"outcome": "found", "nodes": nodes[:2]}, 1_000)
+    data, cut = within({"outcome": "found", "nodes": list(nodes), "edges": []}, 1_000)
+    same, uncut = within({"outcome": "found", "nodes": nodes[:2]}, 1_000)
 
     assert cut
     assert data["nodes"] == nodes[: len(data["nodes"])]
@@ -117,4 +119,4 @@ def test_a_long_graph_answer_is_cut_from_the_end_and_says_so() -> None:
 
 
 def test_what_has_no_list_is_left_as_it_is() -> None:
-    assert _within({"text": "x" * 2_000}, 1_000) == ({"text": "x" * 2_000}, False)
+    assert within({"text": "x" * 2_000}, 1_000) == ({"text": "x" * 2_000}, False)

@@ -3,11 +3,12 @@ from pathlib import Path
 import pytest
 from aios_builder import AiosBuilder
 from fleet_builder import FleetBuilder
+from msgspec import UNSET, UnsetType
 
 from agentic_os.errors import UnknownProjectError, UsageError
-from agentic_os.server.arguments import FleetOverview, SearchFleet
+from agentic_os.server.arguments import FleetOverview, Memory, SearchFleet
 from agentic_os.server.fleet_tools import fleet_overview, search_fleet
-from agentic_os.server.scope import check_memory
+from agentic_os.server.scope import effective_memory
 from agentic_os.server.seat import Seat
 
 
@@ -60,7 +61,13 @@ def test_what_has_no_repository_in_the_fleet_is_unknown(joined: Seat, selector: 
 
 def test_with_shared_memory_only_the_fleet_is_asked(joined: Seat) -> None:
     with pytest.raises(UnknownProjectError):
-        fleet_overview(joined, FleetOverview(projects=("till",)))
+        fleet_overview(joined, FleetOverview(projects=("till",), memory="shared"))
+
+
+def test_naming_an_aios_project_alone_chooses_project_memory(joined: Seat) -> None:
+    rows = fleet_overview(joined, FleetOverview(projects=("till",)))["data"]["rows"]
+
+    assert [row["name"] for row in rows] == ["shop"]
 
 
 def test_an_aios_folder_is_not_needed(seat: Seat) -> None:
@@ -71,7 +78,24 @@ def test_an_aios_folder_is_not_needed(seat: Seat) -> None:
         fleet_overview(seat, FleetOverview(projects=("till",), memory="project"))
 
 
+@pytest.mark.parametrize(
+    ("memory", "names", "effective"),
+    [
+        (UNSET, (), "shared"),
+        (UNSET, ("shop",), "project"),
+        ("shared", (), "shared"),
+        ("shared", ("shop",), "shared"),
+        ("project", ("shop",), "project"),
+        ("off", (), "off"),
+        ("off", ("shop",), "off"),
+    ],
+)
+def test_the_memory_choice(
+    memory: Memory | UnsetType, names: tuple[str, ...], effective: str
+) -> None:
+    assert effective_memory(memory, names) == effective
+
+
 def test_project_memory_names_a_project() -> None:
     with pytest.raises(UsageError):
-        check_memory("project", ())
-    check_memory("off", ())
+        effective_memory("project", ())
