@@ -7,6 +7,7 @@ them asks the store itself.
 from collections.abc import Sequence
 from typing import TypeVar
 
+from agentic_os.aggregate.facts import facts_named
 from agentic_os.aggregate.space import space_bytes
 from agentic_os.aggregate.union import (
     capabilities_union,
@@ -71,10 +72,19 @@ def _secret_names(workspace: Workspace) -> int:
     )
 
 
-def memory(workspace: Workspace, projects: Sequence[str] = ()) -> Answer[MemoryData]:
-    """The union of memory, whole or of the named projects."""
+def memory(
+    workspace: Workspace, projects: Sequence[str] = (), *, fact: str | None = None
+) -> Answer[MemoryData]:
+    """The union of memory, whole, of the named projects, or the facts that ``fact`` means.
+
+    Raises:
+        UnknownProjectError: a name means no project, or several.
+        RegistryError: ``fact`` means none (FACT_UNKNOWN).
+    """
     scope = workspace.project_ids(projects)
     data = memory_union(workspace.store, workspace.fleet, scope)
+    if fact is not None:
+        data = facts_named(redacted_value(data, workspace.redactor), fact)
     missing = missing_facts(workspace.store, scope)
     warnings = tuple(
         Diagnostic(
@@ -114,7 +124,7 @@ _COUNTS = {
     "facts": "SELECT count(*) FROM document WHERE kind='memory'",
     "notes": "SELECT count(*) FROM file WHERE role='note'",
     "capabilities": "SELECT count(DISTINCT section || char(0) || name) FROM capability",
-    "files": "SELECT count(*) FROM file",
+    "files": "SELECT count(*) FROM file WHERE role NOT IN ('source', 'document')",
     "redactions": "SELECT count(*) FROM redaction",
     "graph_nodes": "SELECT coalesce(sum(nodes), 0) FROM graph_repo",
     "graph_edges": "SELECT coalesce(sum(edges), 0) FROM graph_repo",

@@ -1,0 +1,66 @@
+"""The facts that a person means by a word: a path, a file's name, a title, or a source as printed.
+
+Pure. Titles and names are compared without case; several facts may be meant, and all are shown.
+"""
+
+import difflib
+import re
+from collections.abc import Callable, Sequence
+from pathlib import PurePosixPath
+
+from msgspec.structs import replace
+
+from agentic_os.errors import RegistryError
+from agentic_os.results import FactView, MemoryData
+from agentic_os.text.fencing import one_line
+
+MAX_NEAR_ENTRIES = 5
+MAX_SHOWN_CHARS = 80
+_LINE = re.compile(r":\d+\Z")
+
+
+def facts_named(data: MemoryData, text: str) -> MemoryData:
+    """Keep the facts and sections of MEMORY.md that ``text`` means.
+
+    Args:
+        data: the union of memory.
+        text: ``project:path`` with or without a line, as the tables print it; a path in a project;
+            a file's name with or without its ending; or a title. The first of these that means
+            something counts.
+
+    Raises:
+        RegistryError: FACT_UNKNOWN, with near titles in the hint.
+    """
+    word = text.strip()
+    source = _LINE.sub("", word)
+    folded = word.casefold()
+    stages: tuple[Callable[[FactView], bool], ...] = (
+        lambda fact: f"{fact.provenance.project}:{fact.provenance.path}" == source,
+        lambda fact: fact.provenance.path in {word, source},
+        lambda fact: folded in _names(fact),
+        lambda fact: fact.title.casefold() == folded,
+    )
+    for means in stages:
+        found = tuple(fact for fact in data.facts if means(fact))
+        if found:
+            templates = sum(fact.template for fact in found)
+            return replace(data, facts=found, total=len(found), templates=templates)
+    raise _unknown(data.facts, word)
+
+
+def _names(fact: FactView) -> tuple[str, str]:
+    path = PurePosixPath(fact.provenance.path)
+    return path.name.casefold(), path.stem.casefold()
+
+
+def _unknown(facts: Sequence[FactView], word: str) -> RegistryError:
+    titles = {fact.title.casefold(): fact.title for fact in facts}
+    near = difflib.get_close_matches(
+        word.casefold()[:MAX_SHOWN_CHARS], titles, n=MAX_NEAR_ENTRIES, cutoff=0.5
+    )
+    hint = "`agentic-os memory` lists them all."
+    if near:
+        hint = f"near titles: {', '.join(titles[title] for title in near)}"
+    return RegistryError(
+        f"no fact answers to {one_line(word[:MAX_SHOWN_CHARS])!r}", code="FACT_UNKNOWN", hint=hint
+    )
