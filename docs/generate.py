@@ -6,8 +6,10 @@ A test compares what stands in docs/reference with what this makes, so the pages
 import io
 import json
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import redirect_stdout
+from itertools import groupby
 from pathlib import Path
 
 import msgspec
@@ -18,11 +20,16 @@ from agentic_os.aggregate.graph_codes import GRAPH_CODES, NEAR_MISS_CODES
 from agentic_os.cli.app import application
 from agentic_os.doctor import CHECKS, IDENTITY_CHECKS
 from agentic_os.identity.documents import IDENTITY_DOCUMENTS
+from agentic_os.identity.safe_mode import HINTS
 from agentic_os.ledger import ENTRY_TYPES
 from agentic_os.registry import CODES as REGISTRY_CODES
 from agentic_os.results import DOCUMENTS, Envelope
 from agentic_os.tiers.engine_codes import ENGINE_CODES
 from agentic_os.tiers.graph_union_answers import GRAPH_DOCUMENTS
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from error_codes import error_codes, refusals
 
 REFERENCE = Path(__file__).parent / "reference"
 WIDTH = "100"
@@ -92,8 +99,33 @@ def codes_page() -> str:
         ]
         parts.append("")
     parts += ["## Checks of doctor", "", "| id | what it checks |", "|---|---|"]
-    parts += [f"| `{name}` | {cell(text)} |" for name, text in {**CHECKS, **IDENTITY_CHECKS}.items()]
+    parts += [
+        f"| `{name}` | {cell(text)} |" for name, text in {**CHECKS, **IDENTITY_CHECKS}.items()
+    ]
+    parts += ["", *error_tables()]
     return "\n".join([*parts, ""])
+
+
+def error_tables() -> Iterator[str]:
+    """The codes of errors, room by room, and what the witness service refuses."""
+    yield "## Errors"
+    yield ""
+    yield (
+        "An error is printed with its code in brackets, and stands in `error.code` of a JSON"
+        " document. The exit code is that of the command which it ends; inside a report (`ledger"
+        " verify`, `ledger boot`, `doctor`) the same code is a finding, and the command exits"
+        " with 3. … stands for what is filled in."
+    )
+    for room, rows in groupby(error_codes(), key=lambda row: row.room):
+        yield from ("", f"### {room}", "", "| code | exit | what is said | what to do |")
+        yield "|---|---|---|---|"
+        for row in rows:
+            hint = row.hint if row.hint.strip("…:. ") else HINTS.get(row.code, "")
+            yield f"| `{row.code}` | {row.exit_code} | {cell(row.message)} | {cell(hint)} |"
+    yield from ("", "## Refusals of the witness service", "")
+    yield from ("| code | HTTP status | what is said |", "|---|---|---|")
+    for code, status, message in refusals():
+        yield f"| `{code}` | {status} | {cell(message)} |"
 
 
 def ledger_page() -> str:

@@ -11,6 +11,8 @@ import msgspec
 import pytest
 from cli_call import call
 from cli_process import Finished
+from document_check import PUBLISHED
+from document_check import data_of as data
 from root_bundle import CHANGES, LAWS, RootBundle, altered, make_root_bundle
 from witness_actors import Serving, new_witness, serving
 
@@ -18,22 +20,9 @@ from agentic_os.identity.documents import IDENTITY_DOCUMENTS
 from agentic_os.results import Envelope
 from agentic_os.witness.config import WitnessConfig
 
-PUBLISHED = Path(__file__).parents[2] / "docs/reference/schemas"
 NOTE = '{"id": "note_%d", "content": "written on day %d"}'
 PASSWORDS = {"AGENTIC_OS_KEY_PASSWORD": "open sesame"}
 BACKUP = {"AGENTIC_OS_BACKUP_PASSWORD": "correct horse"}
-
-
-def data(finished: Finished, name: str) -> Any:
-    """The data of a document that follows its schema, with nothing that the schema lacks."""
-    document = finished.document
-    assert document["schema"] == f"agentic-os/{name}/v1"
-    schema = json.loads((PUBLISHED / f"{name}.json").read_text("utf-8"))
-    for definition in schema["$defs"].values():
-        if "properties" in definition:
-            definition["additionalProperties"] = False
-    jsonschema.Draft202012Validator(schema).validate(document)
-    return document["data"]
 
 
 def ledger(*words: str | Path, **more: Any) -> Finished:

@@ -1,11 +1,15 @@
 """``agentic-os witness``: the witness service and its receipts."""
 
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from agentic_os.cli.options import Json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 app = typer.Typer(
     help="The witness: a service that detects rollback and forks from hashes alone.",
@@ -71,12 +75,14 @@ def keygen(
         raise typer.BadParameter("a new witness needs --name; --renew stands without it")
     now, home, where = datetime.now(UTC), _place(folder, WITNESS_FOLDER), _place(root, ROOT_FOLDER)
     if renew or (where.is_dir() and any(where.iterdir())):
-        operator = read_root(where, password=_password())
+        with _password_hinted():
+            operator = read_root(where, password=_password())
     else:
         operator = generate_root(where, now=now, password=_password())
     if renew:
         renew_manifest(home, root=operator, now=now)
-        keys = read_witness_keys(home, password=_password())
+        with _password_hinted():
+            keys = read_witness_keys(home, password=_password())
     else:
         keys = generate_witness(home, name=name, root=operator, now=now, password=_password())
     made = keygen_data(keys, renewed=renew)
@@ -127,7 +133,8 @@ def serve(
         write(f"listening on http://{name}:{number}\n")
         sys.stdout.flush()
 
-    serve_witness(config, started=started)
+    with _password_hinted():
+        serve_witness(config, started=started)
 
 
 @app.command()
@@ -255,7 +262,8 @@ def _close(home: Path, origin: str) -> None:
     from agentic_os.witness.keyring import DATABASE_FILE, read_witness_keys
     from agentic_os.witness.store import WitnessStore
 
-    keys = read_witness_keys(home, password=_password())
+    with _password_hinted():
+        keys = read_witness_keys(home, password=_password())
     store = WitnessStore(home / DATABASE_FILE, meta=keys.meta)
     try:
         close_origin(store, origin, now=int(time.time()))
@@ -269,6 +277,20 @@ def _place(folder: str | None, name: str) -> Path:
     from agentic_os.files.places import places_from
 
     return places_from(os.environ).data / name if folder is None else Path(folder)
+
+
+@contextmanager
+def _password_hinted() -> "Iterator[None]":
+    """Say which variable opens keys that have a password."""
+    from agentic_os.errors import CryptoError
+
+    try:
+        yield
+    except CryptoError as fault:
+        if not fault.code.startswith("KEY_PASSWORD"):
+            raise
+        hint = f"Set {PASSWORD_VARIABLE} for this command."
+        raise CryptoError(fault.message, code=fault.code, hint=hint) from None
 
 
 def _password() -> str | None:
