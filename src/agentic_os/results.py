@@ -397,8 +397,44 @@ class SurfaceTrace:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Citation:
+    """A passage that a synthesised answer rests on; ``number`` is how the answer cites it."""
+
+    number: int
+    project: str
+    path: str
+    lines: tuple[int, int]
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SynthesisData:
+    """What a language model made of confirmed passages (``search --synthesize``).
+
+    ``text`` cites passages as ``[number]``, each of which is in ``citations``; citations of
+    passages that do not exist became ``[?]`` and are counted in ``invented``. ``uncited`` counts
+    the sentences that cite nothing. ``text`` is ``None`` where there is no answer: ``missing``
+    says why, and ``code`` is ``NO_PROVIDER``, ``NO_PASSAGES``, ``NOT_ANSWERED``, ``NOT_CITED``, or
+    begins with ``MODEL_`` where the provider failed.
+    """
+
+    text: str | None
+    provider: str | None
+    citations: tuple[Citation, ...] = ()
+    invented: int = 0
+    uncited: int = 0
+    passages: int = 0
+    missing: str | None = None
+    code: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SearchData:
-    """Answer of ``search``."""
+    """Answer of ``search``.
+
+    ``total`` counts the passages found, or the projects where these are ranked (``projects``)
+    instead. ``synthesis`` is there where a language model was to answer.
+    """
 
     query: str
     total: int
@@ -406,6 +442,7 @@ class SearchData:
     coverage: Coverage
     projects: tuple[ProjectRank, ...] = ()
     explain: tuple[SurfaceTrace, ...] = ()
+    synthesis: SynthesisData | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -498,36 +535,6 @@ class IndexOptimizeData:
     rows: int
     bytes_before: int
     bytes: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Citation:
-    """A passage that a synthesised answer rests on; ``number`` is how the answer cites it."""
-
-    number: int
-    project: str
-    path: str
-    lines: tuple[int, int]
-    sha256: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SynthesisData:
-    """What a language model made of confirmed passages (``search --synthesize``).
-
-    ``text`` cites passages as ``[number]``, each of which is in ``citations``; citations of
-    passages that do not exist became ``[?]`` and are counted in ``invented``. ``uncited`` counts
-    the sentences that cite nothing. ``text`` is ``None`` where there is no answer, and ``missing``
-    says why.
-    """
-
-    text: str | None
-    provider: str | None
-    citations: tuple[Citation, ...] = ()
-    invented: int = 0
-    uncited: int = 0
-    passages: int = 0
-    missing: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,10 @@ import typer
 from agentic_os.cli.options import Json, Projects, Roots
 
 if TYPE_CHECKING:
-    from agentic_os.results import Kind, SearchData, SearchMode
+    from agentic_os.aggregate.workspace import Workspace
+    from agentic_os.models import Provider
+    from agentic_os.results import Kind, SearchData, SearchMode, SynthesisData
+    from agentic_os.tiers.synthesis import SourcePassage
 
 
 def search(
@@ -41,6 +44,14 @@ def search(
     projects_only: Annotated[
         bool, typer.Option("--projects-only", help="Rank the projects instead of the passages.")
     ] = False,
+    synthesize: Annotated[
+        bool,
+        typer.Option(
+            "--synthesize",
+            help="Let the language model of [synthesis] in projects.toml answer from the passages"
+            " found, with citations.",
+        ),
+    ] = False,
     json: Json = False,
 ) -> None:
     """Search what all projects remember, note and can do.
@@ -54,6 +65,8 @@ def search(
     from agentic_os.tiers.interface import Query
     from agentic_os.tiers.route import search as ask
 
+    if synthesize and projects_only:
+        raise typer.BadParameter("--synthesize answers from passages, which --projects-only leaves")
     kinds, how = frozenset(_kind(name) for name in kind or ()), _mode(mode)
     with open_workspace(Person.here(), root or ()) as workspace:
         asked = Query(
@@ -64,12 +77,32 @@ def search(
             limit=limit,
             templates=templates,
         )
+        provider = _provider(workspace) if synthesize else None
         answer = ask(workspace, asked, explain=explain, projects_only=projects_only)
+        passages = _passages(workspace, answer.data) if synthesize else None
+    if passages is not None:
+        from agentic_os.tiers.synthesis_sources import with_synthesis
+
+        # The store is closed by now: a model may take minutes.
+        answer = with_synthesis(answer, asked.text, passages, provider)
     if json:
         finish_document("search", answer)
         return
     _print(answer.data, projects_only=projects_only)
     finish(answer)
+
+
+def _provider(workspace: "Workspace") -> "Provider | None":
+    """The person's language model; what is wrong with it is said before anything is searched."""
+    from agentic_os.tiers.synthesis_sources import provider_of
+
+    return provider_of(workspace.settings.synthesis, workspace.environ)
+
+
+def _passages(workspace: "Workspace", data: "SearchData") -> "tuple[SourcePassage, ...]":
+    from agentic_os.tiers.synthesis_sources import passages_of
+
+    return passages_of(workspace, data.hits)
 
 
 def _kind(name: str) -> "Kind":
@@ -99,7 +132,8 @@ def _print(data: "SearchData", *, projects_only: bool) -> None:
             ("project", "name", "hits", "score"),
             [(row.project, row.name, str(row.hits), f"{row.score:.2f}") for row in data.projects],
         )
-    for hit in () if projects_only else data.hits:
+    answered = data.synthesis is not None and _print_synthesis(data.synthesis)
+    for hit in () if projects_only or answered else data.hits:
         place = f"{hit.project}:{one_line(hit.path)}:{hit.lines[0]}"
         kind = hit.kind if hit.confirmed else f"{hit.kind}, not confirmed"
         if on_terminal():
@@ -112,7 +146,8 @@ def _print(data: "SearchData", *, projects_only: bool) -> None:
         say(f"{trace.project} {trace.surface}: {state}")
     coverage = data.coverage
     shown = len(data.projects) if projects_only else len(data.hits)
-    said = f"{shown} of {data.total} hits" if not projects_only else f"{shown} projects"
+    what = "projects" if projects_only else "hits"
+    said = f"{shown} of {data.total} {what}"
     relaxed = ", no passage has every word" if coverage.relaxed else ""
     stale = (
         ", the store is not up to date: hits are current, the list may not be"
@@ -120,3 +155,22 @@ def _print(data: "SearchData", *, projects_only: bool) -> None:
         else ""
     )
     say(f"{said} in {coverage.projects_searched} projects{relaxed}{stale}")
+
+
+def _print_synthesis(made: "SynthesisData") -> bool:
+    """Print a model's answer and what it cites; whether there is one."""
+    from agentic_os.cli.output import say, write
+    from agentic_os.text.fencing import one_line, terminal_safe
+
+    if made.text is None:
+        say(f"no answer was made: {one_line(made.missing or '')}")
+        return False
+    write(f"{terminal_safe(made.text)}\n\n")
+    for citation in made.citations:
+        first, last = citation.lines
+        write(f"[{citation.number}]\t{citation.project}:{one_line(citation.path)}:{first}-{last}\n")
+    checked = f"{one_line(made.provider or '')} answered from {made.passages} passages"
+    invented = f", {made.invented} invented citations taken out" if made.invented else ""
+    uncited = f", {made.uncited} sentences cite nothing" if made.uncited else ""
+    say(f"{checked}{invented}{uncited}; check it against them")
+    return True

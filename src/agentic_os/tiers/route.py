@@ -127,12 +127,13 @@ def search(
         stale=workspace.stale,
         relaxed=any(answer.relaxed for answer in answers),
     )
+    ranked = _ranked(answers, names) if projects_only else ()
     data = SearchData(
         query=one_line(query.text),
-        total=_total(answers, unlike) - len(dropped),
+        total=len(ranked) if projects_only else _total(answers, unlike) - len(dropped),
         hits=tuple(hits),
         coverage=coverage,
-        projects=_ranked(answers, names)[: query.limit] if projects_only else (),
+        projects=ranked[: query.limit],
         explain=_traces(scope, documents, answers, meant, engines) if explain else (),
     )
     return Answer(

@@ -54,10 +54,19 @@ _TAKEN_OUT = "[?]"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourcePassage:
-    """A hit, and more of its file than the snippet where the caller read more; redacted text."""
+    """A hit, and more of its file than the snippet where the caller read more; redacted text.
+
+    ``wider`` are the lines of ``text`` then: they are what is cited.
+    """
 
     hit: Hit
     text: str | None = None
+    wider: tuple[int, int] | None = None
+
+    @property
+    def lines(self) -> tuple[int, int]:
+        """The lines that are sent and cited."""
+        return self.wider or self.hit.lines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,12 +92,12 @@ def synthesise(
     Nothing is raised: where there is no answer, ``missing`` says why.
     """
     if provider is None:
-        return SynthesisData(text=None, provider=None, missing=NO_PROVIDER)
+        return SynthesisData(text=None, provider=None, missing=NO_PROVIDER, code="NO_PROVIDER")
     name = one_line(provider.name)
     sent = [passage for passage in passages if passage.hit.confirmed][:MAX_PASSAGES_ENTRIES]
     prompt, used = build_prompt(question, sent)
     if not used:
-        return SynthesisData(text=None, provider=name, missing=NO_PASSAGES)
+        return SynthesisData(text=None, provider=name, missing=NO_PASSAGES, code="NO_PASSAGES")
     try:
         reply = provider.complete(prompt)
     except ModelError as fault:
@@ -97,8 +106,9 @@ def synthesise(
             provider=name,
             passages=used,
             missing=f"{one_line(fault.message)} ({fault.code})",
+            code=fault.code,
         )
-    return _judged(reply, [passage.hit for passage in sent[:used]], name)
+    return _judged(reply, sent[:used], name)
 
 
 def build_prompt(question: str, passages: Sequence[SourcePassage]) -> tuple[Prompt, int]:
@@ -108,7 +118,7 @@ def build_prompt(question: str, passages: Sequence[SourcePassage]) -> tuple[Prom
     used = 0
     for number, passage in enumerate(passages, 1):
         hit = passage.hit
-        first, last = hit.lines
+        first, last = passage.lines
         text = (passage.text or hit.snippet)[:MAX_PASSAGE_CHARS]
         block = (
             f"\n[{number}] {one_line(hit.project)} {hit.kind} {one_line(hit.path)}"
@@ -160,32 +170,33 @@ def check_citations(text: str, passages: int) -> CheckedText:
     )
 
 
-def _judged(reply: Reply, hits: Sequence[Hit], provider: str) -> SynthesisData:
+def _judged(reply: Reply, sent: Sequence[SourcePassage], provider: str) -> SynthesisData:
     text = visible(reply.text.strip())
-    missing = None
+    missing, code = None, None
     cut = reply.cut
     if len(text) > MAX_ANSWER_CHARS:
         text, cut = text[:MAX_ANSWER_CHARS], True
-    checked = check_citations(text, len(hits))
+    checked = check_citations(text, len(sent))
     if text.strip(" .`*\"'").upper() == NO_ANSWER:
-        missing = NOT_ANSWERED
+        missing, code = NOT_ANSWERED, "NOT_ANSWERED"
     elif not checked.cited:
-        missing = NOT_CITED
+        missing, code = NOT_CITED, "NOT_CITED"
     if missing is not None:
         return SynthesisData(
             text=None,
             provider=provider,
             invented=checked.invented,
-            passages=len(hits),
+            passages=len(sent),
             missing=missing,
+            code=code,
         )
     return SynthesisData(
         text=checked.text + (" …" if cut else ""),
         provider=provider,
-        citations=tuple(_citation(number, hits[number - 1]) for number in checked.cited),
+        citations=tuple(_citation(number, sent[number - 1]) for number in checked.cited),
         invented=checked.invented,
         uncited=checked.uncited,
-        passages=len(hits),
+        passages=len(sent),
     )
 
 
@@ -208,7 +219,8 @@ def _number(digits: str) -> int:
     return int(digits) if len(digits) <= _CITATION_DIGITS_CHARS else 0
 
 
-def _citation(number: int, hit: Hit) -> Citation:
+def _citation(number: int, passage: SourcePassage) -> Citation:
+    hit = passage.hit
     return Citation(
-        number=number, project=hit.project, path=hit.path, lines=hit.lines, sha256=hit.sha256
+        number=number, project=hit.project, path=hit.path, lines=passage.lines, sha256=hit.sha256
     )
