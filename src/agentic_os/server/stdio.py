@@ -11,6 +11,7 @@ import time
 from typing import TYPE_CHECKING
 
 from agentic_os.server.application import make_application
+from agentic_os.server.wire import AnsweringStream
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +41,8 @@ async def _serve(make_seat: "Callable[[], Seat]", profile: "Profile") -> None:
 
     application = make_application(make_seat, profile=profile)
     async with stdio_server() as (incoming, outgoing):
-        await application.run(incoming, outgoing, application.create_initialization_options())
+        messages = AnsweringStream(incoming, outgoing)
+        await application.run(messages, outgoing, application.create_initialization_options())
 
 
 def _watch_parent(parent: int) -> None:
