@@ -22,7 +22,8 @@ def sources() -> str:
 def test_codes_of_diagnostics_are_listed() -> None:
     written = set(_CODE.findall(sources()))
 
-    errors = {"SPACE_NOT_DELETED", "LOCK_BUSY", "FACT_UNKNOWN"}  # raised, not collected: see the error tree
+    # Raised, not collected: see the error tree.
+    errors = {"SPACE_NOT_DELETED", "LOCK_BUSY", "FACT_UNKNOWN"}
     assert written - CODES.keys() <= errors
     assert {"FACT_MISSING", "NAME_NOT_UTF8", "VAULT_TOO_DEEP"} <= written
 

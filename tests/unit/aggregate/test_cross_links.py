@@ -5,7 +5,13 @@ from pathlib import Path
 import pytest
 from fleet_builder import FleetBuilder
 
-from agentic_os.aggregate.cross_links import MAX_LINKS_ENTRIES, Names, cross_links, names_of
+from agentic_os.aggregate.cross_links import (
+    MAX_LINKS_ENTRIES,
+    MIN_FREE_CHARS,
+    Names,
+    cross_links,
+    names_of,
+)
 from agentic_os.aggregate.fleetwide import Person, find_fleet
 from agentic_os.registry import Fleet, Project
 
@@ -119,4 +125,18 @@ def test_a_name_without_a_word_is_never_met(fleet: FleetBuilder, person: Person)
     own = next(project for project in found.projects if project.name == "own")
 
     assert linked("so ... it is", own, names_of(found.projects)) == []
+    assert [target for target, _, _ in linked("ask dots", own, names_of(found.projects))] == [
+        "dots"
+    ]
     assert isinstance(own.folder, Path)
+
+
+def test_the_shortest_name_that_needs_no_mark(fleet: FleetBuilder, person: Person) -> None:
+    for length in (MIN_FREE_CHARS - 1, MIN_FREE_CHARS):
+        fleet.project("q" * length)
+    fleet.project("own")
+    found = find_fleet(person, [str(fleet.root)]).fleet
+    own = next(project for project in found.projects if project.name == "own")
+
+    assert linked("q" * (MIN_FREE_CHARS - 1), own, names_of(found.projects)) == []
+    assert len(linked("q" * MIN_FREE_CHARS, own, names_of(found.projects))) == 1
