@@ -8,61 +8,33 @@ granted it. Whatever surface a candidate comes from, it is shown only after ``co
 its file again.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 from agentic_os.aggregate.workspace import Workspace
-from agentic_os.errors import SemanticIndexError, UsageError
+from agentic_os.errors import UsageError
 from agentic_os.registry import Project
 from agentic_os.results import (
     Answer,
     Coverage,
     Hit,
-    Kind,
     Omission,
     ProjectFailure,
-    ProjectRank,
     SearchData,
-    SurfaceTrace,
 )
 from agentic_os.text.fencing import one_line
 from agentic_os.text.tokens import is_identifier
 from agentic_os.tiers.confirm import Confirmer, Dropped, Source
-from agentic_os.tiers.fusion import RRF_K, fuse, place_of
+from agentic_os.tiers.explain import SURFACE_KINDS, surface_traces
 from agentic_os.tiers.interface import MAX_LIMIT_HITS, MAX_QUERY_CHARS, Candidate, Found, Query
 from agentic_os.tiers.lexical import Lexical
+from agentic_os.tiers.meaning import ENGINE, SEMANTIC, ask_index, ask_own_engines, merge
 from agentic_os.tiers.passage import LineMatcher
-
-if TYPE_CHECKING:
-    from agentic_os.tiers.engine import Engines
-    from agentic_os.tiers.semantic import Semantic
+from agentic_os.tiers.ranking import rank_projects
 
 ARM_CANDIDATES = 50
 """Candidates that each arm contributes to a hybrid search (reference section 6)."""
 
 _NO_CORPUS = "no code or documents were taken in yet: agentic-os index build"
-_NO_INDEX = "there is no semantic index"
-_WORDS_ONLY = "the words themselves were searched"
-_ENGINES_ONLY = "projects' own engines were asked"
-_SURFACE_KINDS: dict[str, tuple[Kind, ...]] = {
-    "memory": ("memory", "index"),
-    "vault": ("vault",),
-    "graph": ("graph",),
-    "capability": ("capability",),
-    "corpus": ("code", "document"),
-}
-_SURFACE_TIERS: dict[str, int | None] = {
-    "memory": 0,
-    "vault": 1,
-    "graph": 2,
-    "capability": None,
-    "corpus": 3,
-}
-_SEMANTIC = "semantic"
-_ENGINE = "engine"
-_SEMANTIC_TIER = 3
 _HAS_GRAPH = "SELECT 1 FROM graph_repo WHERE nodes > 0 LIMIT 1"
 _SCOPE_COVERAGE = """
 SELECT project.id, document.kind, count(*) FROM document
@@ -91,12 +63,12 @@ def search(
         for project in workspace.fleet.projects
         if query.projects is None or project.id in query.projects
     ]
-    engines = _ask_engines(workspace, query, scope)
+    engines = ask_own_engines(workspace, query, scope)
     heard = engines.heard if engines else frozenset()
-    meant = _ask_index(workspace, query, alone=not heard)
+    meant = ask_index(workspace, query, alone=not heard)
     answers, timed_out = _ask(workspace, query, hybrid=meant.answer is not None or bool(heard))
     near = [found for found in (meant.found, engines.found if engines else None) if found]
-    merged, unlike = _merged(query, answers, near)
+    merged, unlike = merge(query, answers, near)
     hits, dropped = ([], []) if projects_only else _confirmed(workspace, query, merged)
     unread = workspace.unread({project.id for project in scope})
     documents = _documents(workspace, {project.id for project in scope})
@@ -110,7 +82,6 @@ def search(
         *_without_corpus(workspace, query),
         *_dropped_omissions(dropped),
     ]
-    answers += near
     names = {project.id: project.name for project in scope}
     coverage = Coverage(
         projects_searched=sum(bool(kinds) for kinds in documents.values()),
@@ -119,22 +90,28 @@ def search(
             surface: sum(
                 any(kind in kinds_here for kind in kinds) for kinds_here in documents.values()
             )
-            for surface, kinds in _SURFACE_KINDS.items()
+            for surface, kinds in SURFACE_KINDS.items()
         }
-        | {_SEMANTIC: len(meant.indexed & names.keys()), _ENGINE: len(heard)},
+        | {SEMANTIC: len(meant.indexed & names.keys()), ENGINE: len(heard)},
         embedder=meant.answer.embedder if meant.answer else None,
         unindexed=len(unread.omissions) + (meant.answer.unindexed if meant.answer else 0),
         stale=workspace.stale,
         relaxed=any(answer.relaxed for answer in answers),
     )
-    ranked = _ranked(answers, names) if projects_only else ()
+    ranked = (
+        rank_projects(
+            answers, near, unlike=unlike, names=names, words_first=is_identifier(query.text)
+        )
+        if projects_only
+        else ()
+    )
     data = SearchData(
         query=one_line(query.text),
         total=len(ranked) if projects_only else _total(answers, unlike) - len(dropped),
         hits=tuple(hits),
         coverage=coverage,
         projects=ranked[: query.limit],
-        explain=_traces(scope, documents, answers, meant, engines) if explain else (),
+        explain=surface_traces(scope, documents, answers, meant, engines) if explain else (),
     )
     return Answer(
         data=data,
@@ -154,113 +131,8 @@ def _check(query: Query) -> None:
         raise UsageError(f"the limit must be between 1 and {MAX_LIMIT_HITS}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Meant:
-    """What the semantic index answered, or why it did not."""
-
-    answer: "Semantic | None" = None
-    missing: str | None = None
-    omissions: tuple[Omission, ...] = ()
-
-    @property
-    def found(self) -> Found | None:
-        """What the index found, if it answered."""
-        return self.answer.found if self.answer else None
-
-    @property
-    def indexed(self) -> frozenset[str]:
-        """Projects that have rows in the index."""
-        return self.answer.indexed if self.answer else frozenset()
-
-
-def _ask_engines(workspace: Workspace, query: Query, scope: list[Project]) -> "Engines | None":
-    """Ask granted engines of projects' own; nothing is loaded where no project names one."""
-    named = any(
-        project.surfaces.rag is not None and project.surfaces.rag.state == "present"
-        for project in scope
-    )
-    if query.mode == "lexical" or not named:
-        return None
-    from agentic_os.tiers.engine import ask_engines
-
-    return ask_engines(scope, workspace.settings, query, workspace.environ)
-
-
-def _ask_index(workspace: Workspace, query: Query, *, alone: bool) -> _Meant:
-    """Ask the semantic index, where the mode wants it and there is one.
-
-    Args:
-        workspace: the fleet and its open store.
-        query: what is asked.
-        alone: no engine answered, so that nothing else can answer by meaning.
-
-    Raises:
-        SemanticIndexError: an answer by meaning alone was asked for, and nobody can give it.
-    """
-    if query.mode == "lexical":
-        return _Meant(missing="not asked")
-    if not _has_index(workspace.store.space.folder):
-        if query.mode == "semantic" and alone:
-            raise SemanticIndexError(
-                _NO_INDEX,
-                code="SEMANTIC_UNAVAILABLE",
-                hint="Make one: agentic-os model prepare, then agentic-os index build.",
-            )
-        fault = (
-            Omission(
-                code="SEMANTIC_UNAVAILABLE",
-                scope=_SEMANTIC,
-                reason=f"{_NO_INDEX}; {_WORDS_ONLY if alone else _ENGINES_ONLY}",
-            ),
-        )
-        return _Meant(missing=_NO_INDEX, omissions=fault if query.mode != "auto" else ())
-    # Not loaded where there is no index.
-    from agentic_os.tiers.semantic import ask_index
-
-    try:
-        return _Meant(answer=ask_index(workspace, query))
-    except SemanticIndexError as fault:
-        if query.mode == "semantic" and alone:
-            raise
-        reason = f"{fault.message}; {_WORDS_ONLY if alone else _ENGINES_ONLY}"
-        return _Meant(
-            missing=fault.message,
-            omissions=(Omission(code=fault.code, scope=_SEMANTIC, reason=reason),),
-        )
-
-
-def _has_index(space: Path) -> bool:
-    # Asked of the disk alone: a plain search loads nothing of the index.
-    return (space / "vectors").is_dir()
-
-
-def _merged(query: Query, answers: list[Found], near: list[Found]) -> tuple[list[Candidate], int]:
-    """One ranked list, and how many of it were found by meaning only."""
-    lists = [answer.candidates for answer in answers]
-    if not near:
-        return fuse(lists), 0
-    meant: list[Sequence[Candidate]] = []
-    for found in near:
-        meant.append(_aligned(found, [*lists, *meant]))
-    said = {place_of(candidate) for ranked in lists for candidate in ranked}
-    unlike = [candidate for candidate in fuse(meant) if place_of(candidate) not in said]
-    if is_identifier(query.text):
-        # Who asks for a name wants that name; what is merely like it comes after.
-        return [*fuse(lists), *unlike], len(unlike)
-    return fuse([*lists, *meant]), len(unlike)
-
-
-def _aligned(found: Found, others: Sequence[Sequence[Candidate]]) -> Sequence[Candidate]:
-    if found.surface != _ENGINE:
-        return found.candidates
-    from agentic_os.tiers.engine import align
-
-    return align(found.candidates, others)
-
-
-def _total(answers: list[Found], unlike: int) -> int:
-    by_meaning = {_SEMANTIC, _ENGINE}
-    return sum(answer.total for answer in answers if answer.surface not in by_meaning) + unlike
+def _total(answers: list[Found], unlike: list[Candidate]) -> int:
+    return sum(answer.total for answer in answers) + len(unlike)
 
 
 def _ask(
@@ -288,7 +160,7 @@ def _ask(
 
 def _without_corpus(workspace: Workspace, query: Query) -> tuple[Omission, ...]:
     """Say so where code or documents are asked for and none were ever taken in."""
-    if query.kinds.isdisjoint(_SURFACE_KINDS["corpus"]):
+    if query.kinds.isdisjoint(SURFACE_KINDS["corpus"]):
         return ()
     from agentic_os.aggregate.corpus import was_built
 
@@ -378,113 +250,3 @@ def _failures(scope: list[Project], unread: frozenset[str]) -> tuple[ProjectFail
                 )
             )
     return tuple(failures)
-
-
-def _ranked(answers: list[Found], names: dict[str, str]) -> tuple[ProjectRank, ...]:
-    """Projects by the fused rank of their best passage, then by how many they have."""
-    scores: dict[str, float] = {}
-    hits: dict[str, int] = {}
-    for answer in answers:
-        order = sorted(
-            answer.by_project, key=lambda project: (-answer.by_project[project].best, project)
-        )
-        for rank, project in enumerate(order, 1):
-            scores[project] = scores.get(project, 0.0) + 1 / (RRF_K + rank)
-            hits[project] = hits.get(project, 0) + answer.by_project[project].hits
-    ranked = sorted(
-        scores.keys() & names.keys(),
-        key=lambda project: (-scores[project], -hits[project], project),
-    )
-    return tuple(
-        ProjectRank(
-            project=project,
-            name=one_line(names[project]),
-            hits=hits[project],
-            score=round(scores[project], 4),
-        )
-        for project in ranked
-    )
-
-
-def _traces(
-    scope: list[Project],
-    documents: dict[str, dict[str, int]],
-    answers: list[Found],
-    meant: _Meant,
-    engines: "Engines | None",
-) -> tuple[SurfaceTrace, ...]:
-    traces = []
-    for project in scope:
-        for surface, kinds in _SURFACE_KINDS.items():
-            own = any(kind in documents[project.id] for kind in kinds)
-            source = "graph" if surface == "graph" else "lexical"
-            asked = [answer for answer in answers if answer.surface == source]
-            scores = [
-                answer.by_project[project.id] for answer in asked if project.id in answer.by_project
-            ]
-            traces.append(
-                SurfaceTrace(
-                    project=project.id,
-                    surface=surface,
-                    tier=_SURFACE_TIERS[surface],
-                    hits=sum(score.kinds(kinds) for score in scores),
-                    milliseconds=round(sum(answer.milliseconds for answer in asked), 3),
-                    missing=None if own else _missing(project, surface),
-                )
-            )
-        traces.append(_semantic_trace(project, meant))
-        if engines is not None and project.id in engines.answers:
-            traces.append(_engine_trace(project, engines))
-    return tuple(traces)
-
-
-def _semantic_trace(project: Project, meant: _Meant) -> SurfaceTrace:
-    found = None if meant.answer is None else meant.answer.found
-    missing = meant.missing
-    if not project.retrieval:
-        missing = "opted out of retrieval"
-    elif missing is None and project.id not in meant.indexed:
-        missing = "not in the index"
-    score = None if found is None else found.by_project.get(project.id)
-    return SurfaceTrace(
-        project=project.id,
-        surface=_SEMANTIC,
-        tier=_SEMANTIC_TIER,
-        hits=0 if score is None else score.hits,
-        milliseconds=0.0 if found is None else round(found.milliseconds, 3),
-        missing=missing,
-    )
-
-
-def _engine_trace(project: Project, engines: "Engines") -> SurfaceTrace:
-    answer = engines.answers[project.id]
-    fault = answer.fault
-    return SurfaceTrace(
-        project=project.id,
-        surface=_ENGINE,
-        tier=_SEMANTIC_TIER,
-        hits=len(answer.placed.candidates),
-        milliseconds=round(answer.milliseconds, 3),
-        missing=None if fault is None else f"{fault.reason} ({fault.code})",
-    )
-
-
-def _missing(project: Project, surface: str) -> str:
-    if surface == "capability":
-        return "no inventory"
-    if project.descriptor.degraded:
-        return "its descriptor cannot be read"
-    if not project.retrieval:
-        return "opted out of retrieval"
-    surfaces = project.surfaces
-    declared = {
-        "memory": surfaces.memory,
-        "vault": surfaces.vault,
-        "graph": surfaces.graph,
-        "corpus": surfaces.rag,
-    }[surface]
-    if declared is None:
-        return "its stack has none"
-    if surface == "corpus":
-        return "not taken yet: agentic-os index build"
-    return "empty" if declared.state == "present" else declared.state

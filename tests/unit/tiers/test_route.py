@@ -148,6 +148,7 @@ def test_surfaces_say_what_they_lack(workspace: Workspace) -> None:
         ("shop", "semantic"): (0, "there is no semantic index"),
     }
     assert [(rank.name, rank.hits) for rank in answer.data.projects] == [("shop", 2), ("dock", 1)]
+    assert answer.data.total == 2
     assert answer.data.hits == ()
 
 
@@ -211,3 +212,10 @@ def test_a_score_counts_its_kinds() -> None:
 
     assert score.hits == 3
     assert score.kinds(("memory", "vault")) == 2
+
+
+def test_projects_are_counted_before_they_are_cut(workspace: Workspace) -> None:
+    answer = search(workspace, Query(text="lighthouse", limit=1), projects_only=True)
+
+    assert [rank.name for rank in answer.data.projects] == ["shop"]
+    assert answer.data.total == 2
