@@ -11,11 +11,11 @@ The writer lock is held all the time: searches meanwhile answer from the last st
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentic_os.aggregate.corpus import refresh_corpus
+from agentic_os.aggregate.corpus import CorpusRefreshed, refresh_corpus
 from agentic_os.aggregate.store import Store, writing
 from agentic_os.aggregate.workspace import Person, open_workspace
 from agentic_os.errors import SemanticIndexError
@@ -93,13 +93,9 @@ def build_index(
                 embedder=embedder,
                 redactor=workspace.redactor,
                 progress=progress,
+                corpus=corpus,
             )
-            data = replace(
-                build.run(),
-                corpus_files=corpus.files,
-                corpus_files_read=corpus.files_read,
-                left_out=dict(corpus.left_out),
-            )
+            data = build.run()
     return Answer(data=data, warnings=(*workspace.warnings, *corpus.diagnostics))
 
 
@@ -112,6 +108,7 @@ class _Build:
     embedder: "Embedder"
     redactor: Redactor
     progress: Progress
+    corpus: CorpusRefreshed
     state: IndexState = field(init=False)
     writer: VectorWriter = field(init=False)
     wanted: Counter[str] = field(default_factory=Counter)
@@ -199,9 +196,9 @@ class _Build:
             embedded=self.embedded,
             embedding_seconds=round(self.seconds, 3),
             seconds=round(time.perf_counter() - started, 3),
-            corpus_files=0,
-            corpus_files_read=0,
-            left_out={},
+            corpus_files=self.corpus.files,
+            corpus_files_read=self.corpus.files_read,
+            left_out=dict(self.corpus.left_out),
         )
 
     def portions(self, changed: list[tuple[int, str]]) -> Iterator[list[ProjectChunks]]:

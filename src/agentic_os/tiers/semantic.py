@@ -5,9 +5,11 @@ once in one table. What an embedder finds is only a candidate: ``confirm`` reads
 Nothing heavy is imported where there is no index.
 """
 
+import sys
 import threading
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -21,8 +23,9 @@ from agentic_os.tiers.embed.selection import find_model, open_embedder
 from agentic_os.tiers.interface import Candidate, Found, ProjectScore, Query
 from agentic_os.tiers.lexical import TIER_OF_KIND, iso_time
 from agentic_os.tiers.vectors import (
-    EXACT_BELOW_ROWS,
     Near,
+    engine,
+    looks_at_all,
     open_table,
     tables,
     vectors_folder,
@@ -74,7 +77,7 @@ def ask_index(workspace: Workspace, query: Query) -> Semantic:
     if not tables(folder):
         raise SemanticIndexError(NO_INDEX, code="SEMANTIC_UNAVAILABLE", hint=NO_INDEX_HINT)
     started = time.perf_counter()
-    embedder = embedder_of(workspace.places.data, workspace.settings.embedding_model)
+    embedder = _loaded(workspace)
     table = open_table(folder, embedder.fingerprint)
     if table is None:
         raise SemanticIndexError(
@@ -93,13 +96,14 @@ def ask_index(workspace: Workspace, query: Query) -> Semantic:
     kinds = query.kinds & frozenset(CHUNK_KINDS)
     near: list[Near] = []
     if kinds or not query.kinds:
+        rows = table.rows
         limit = max(ARM_CANDIDATES, query.limit) * SPARE_CHUNKS
         near = table.nearest(
             embedder.encode_query(query.text),
             limit=limit,
             projects=None if scope >= state.projects.keys() and state.projects else scope,
             kinds=kinds,
-            exact=_rows_in(state, scope, table.rows) < EXACT_BELOW_ROWS,
+            exact=looks_at_all(_rows_in(state, scope, rows), rows),
         )
     candidates = _candidates(near)[: max(ARM_CANDIDATES, query.limit)]
     return Semantic(
@@ -145,9 +149,22 @@ def embedder_of(data: Path, choice: str | None) -> "Embedder":
         return _opened(data, choice, key)
 
 
+def _loaded(workspace: Workspace) -> "Embedder":
+    """The chosen embedder; what reads tables is loaded beside it, half of a first question."""
+    data, choice = workspace.places.data, workspace.settings.embedding_model
+    if "lance" in sys.modules:
+        return embedder_of(data, choice)
+    with ThreadPoolExecutor(1) as beside:
+        tables_read = beside.submit(engine)
+        embedder = embedder_of(data, choice)
+        tables_read.result()
+    return embedder
+
+
 @lru_cache(maxsize=2)
 def _opened(data: Path, choice: str | None, _model: str) -> "Embedder":
-    return open_embedder(data, choice)
+    # One question is short: a second thread only waits, and is waited for.
+    return open_embedder(data, choice, threads=1)
 
 
 def _rows_in(state: IndexState, scope: set[str], rows: int) -> int:

@@ -9,11 +9,13 @@ Invariants:
 
 - A table is named by the embedder's fingerprint: vectors of two fingerprints never mix, and one
   that was made by another embedder is not asked.
-- Every search opens the newest version; a version that is being written is not seen.
+- Every search asks the newest version, also in a process that lives long; a version that is
+  being written is not seen.
 - Nothing heavy is imported before there is a table to read.
 """
 
 import os
+import threading
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -29,8 +31,12 @@ if TYPE_CHECKING:
 VECTORS_FOLDER = "vectors"
 LAYOUT = "v1"
 """Raised when columns change; tables of another layout are not read, and go with a build."""
-EXACT_BELOW_ROWS = 100_000
-"""A search among fewer rows looks at every one of them: no recall is lost (reference section 3)."""
+EXACT_BELOW_ROWS = 10_000
+"""Among fewer rows every one is looked at, in a few milliseconds: no recall is lost."""
+EXACT_FILTERED_ROWS = 100_000
+EXACT_FILTERED_SHARE = 4
+"""So are those that a filter leaves, up to a number and to one part in so many of the table: an
+index loses recall where few of its rows pass (reference section 3)."""
 PROBES = 50
 METRIC = "cosine"
 PROJECT_INDEX = "project_idx"
@@ -39,6 +45,7 @@ VECTOR_INDEX = "vector_idx"
 EXTRA_HINT = "Install it: pip install 'agentic-os[rag]'"
 
 _FINGERPRINT_CHARS = 16
+_KEPT_TABLES = 4
 _SUFFIX = ".lance"
 _COLUMNS = (
     "project",
@@ -218,7 +225,33 @@ def open_table(folder: Path, fingerprint: str) -> VectorTable | None:
         return None
     lance = engine()
     with reading():
-        return VectorTable(lance.dataset(str(path)))
+        # A table that was deleted and made anew is another folder.
+        seen = path.stat()
+        key = (str(path), seen.st_ino, seen.st_ctime_ns)
+        with _opening:
+            kept = _opened.get(key)
+        if kept is None:
+            dataset = lance.dataset(str(path))
+        elif kept.latest_version == kept.version:
+            return VectorTable(kept)
+        else:
+            dataset = kept.checkout_version(kept.latest_version)
+    with _opening:
+        _opened[key] = dataset
+        while len(_opened) > _KEPT_TABLES:
+            del _opened[next(iter(_opened))]
+    return VectorTable(dataset)
+
+
+_opening = threading.Lock()
+_opened: dict[tuple[str, int, int], Any] = {}
+
+
+def looks_at_all(rows: int, of: int) -> bool:
+    """Whether a search among ``rows`` of a table's ``of`` rows looks at each of them."""
+    if rows < EXACT_BELOW_ROWS:
+        return True
+    return rows < EXACT_FILTERED_ROWS and rows * EXACT_FILTERED_SHARE < of
 
 
 class reading:  # noqa: N801 - reads as a statement: with reading()

@@ -36,8 +36,8 @@ from agentic_os.tiers.vectors import (
 if TYPE_CHECKING:
     from agentic_os.tiers.embed.interface import Vectors
 
-INDEX_FROM_ROWS = 50_000
-"""From here on a vector index is kept; below, looking at every row is as quick."""
+INDEX_FROM_ROWS = 10_000
+"""From here on a vector index is kept; below, looking at every row takes a few milliseconds."""
 RETRAIN_SHARE = 2
 """The vector index is trained anew once one row in so many came after its training."""
 KEEP_VERSIONS = timedelta(minutes=10)

@@ -12,7 +12,7 @@ from lent_models import lend_tiny
 from agentic_os.aggregate.workspace import Person, Workspace, open_workspace
 from agentic_os.errors import SemanticIndexError
 from agentic_os.results import Answer, Kind, SearchData, SearchMode
-from agentic_os.tiers import route, semantic
+from agentic_os.tiers import meaning, semantic
 from agentic_os.tiers.index_build import build_index
 from agentic_os.tiers.interface import Query
 from agentic_os.tiers.route import search
@@ -298,8 +298,8 @@ def test_an_empty_folder_of_vectors_is_no_index(workspace: Workspace) -> None:
 def test_the_router_and_the_index_mean_one_folder(tmp_path: Path) -> None:
     (tmp_path / VECTORS_FOLDER).mkdir()
 
-    assert route._has_index(tmp_path)
-    assert not route._has_index(tmp_path / VECTORS_FOLDER)
+    assert meaning._has_index(tmp_path)
+    assert not meaning._has_index(tmp_path / VECTORS_FOLDER)
 
 
 def test_without_its_state_the_index_answers_and_counts_all_as_behind(
@@ -340,7 +340,7 @@ def test_far_rows_are_no_answer(workspace: Workspace, monkeypatch: pytest.Monkey
 def test_many_rows_are_not_all_looked_at(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(semantic, "EXACT_BELOW_ROWS", 1)
+    monkeypatch.setattr(semantic, "looks_at_all", lambda _rows, _of: False)
 
     # Without a vector index the table is scanned all the same: same answer.
     inexact = places(asked(workspace, "alpha", mode="semantic"))

@@ -14,12 +14,13 @@ import numpy.typing as npt
 import pytest
 
 from agentic_os.errors import SemanticIndexError, UsageError
-from agentic_os.tiers import vectors_writing
+from agentic_os.tiers import vectors, vectors_writing
 from agentic_os.tiers.chunks import Chunk
 from agentic_os.tiers.vectors import (
     Near,
     VectorTable,
     filter_of,
+    looks_at_all,
     open_table,
     reading,
     table_name,
@@ -398,6 +399,39 @@ def test_a_panic_of_the_engine_is_damage() -> None:
     with pytest.raises(SemanticIndexError) as raised, reading():
         raise panic
     assert raised.value.code == "INDEX_DAMAGED"
+
+
+@pytest.mark.parametrize(
+    ("rows", "of", "exact"),
+    [
+        (9_999, 1_000_000, True),
+        (10_000, 10_000, False),
+        (10_000, 40_001, True),
+        (99_999, 1_000_000, True),
+        (100_000, 1_000_000, False),
+    ],
+)
+def test_few_rows_are_all_looked_at(rows: int, of: int, exact: bool) -> None:
+    assert looks_at_all(rows, of) is exact
+
+
+def test_a_table_made_anew_is_not_taken_for_the_old_one(folder: Path) -> None:
+    put(writer(folder), "one", 1)
+    assert names(opened(folder).nearest(unit(1), limit=9)) == ["one-1"]
+    discard_table(folder, MADE_BY)
+
+    put(writer(folder), "two", 1)
+
+    assert names(opened(folder).nearest(unit(1), limit=9)) == ["two-1"]
+
+
+def test_few_tables_are_kept_open(tmp_path: Path) -> None:
+    for at in range(6):
+        put(writer(tmp_path / f"v{at}"), "one", at)
+        assert opened(tmp_path / f"v{at}").rows == 1
+
+    assert len(vectors._opened) == 4
+    assert opened(tmp_path / "v0").rows == 1
 
 
 def test_filters_quote_what_they_are_given() -> None:
