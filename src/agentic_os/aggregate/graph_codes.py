@@ -52,6 +52,17 @@ GRAPH_CODES: Mapping[str, CodeRow] = _table(
     _row("GRAPH_HYPEREDGE_INVALID", "info", "A hyperedge is not of its form; it was left out."),
     _row("GRAPH_MEMBER_UNKNOWN", "info", "A hyperedge names a node that is not there."),
     _row("GRAPH_SECRET_REDACTED", "info", "A label, id or word held a secret; it was replaced."),
+    _row(
+        "GRAPH_SOURCES_PENDING",
+        "info",
+        "A project has more sources than one run parses; the next question goes on with them.",
+    ),
+    _row(
+        "GRAPH_SOURCES_LEFT_OUT",
+        "info",
+        "Sources beyond 16 MiB of one project, or with more than 160,000 words and marks,"
+        " are not parsed.",
+    ),
     _row("GRAPH_MISSING", "info", "A project of tier 2 or above has no graph file yet: normal."),
     _row(
         "GRAPH_NONE",

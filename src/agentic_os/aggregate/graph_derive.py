@@ -65,7 +65,7 @@ def derive_edges(connection: sqlite3.Connection, projects: Sequence[Known], stat
         row = connection.execute(
             "SELECT facts FROM graph_file WHERE rid=? AND path=?", (rid, path)
         ).fetchone()
-        return None if row is None or row[0] is None else _facts_decoder.decode(row[0])
+        return _facts_decoder.decode(row[0]) if row is not None and row[0] else None
 
     account = derive([load_code(connection, numbers[item.id], item, facts) for item in known])
     _write(connection, account, numbers)

@@ -17,6 +17,7 @@ from agentic_os.aggregate.graph_listing import (
     shadow_names,
 )
 from agentic_os.aggregate.graph_redaction import holds_secret, redacted_facts, redacted_manifest
+from agentic_os.code.density import MAX_SOURCE_MARKS, marks_of
 from agentic_os.code.layout import EXCLUDED_FOLDERS
 from agentic_os.code.manifest_values import MAX_MANIFEST_BYTES, Manifest
 from agentic_os.code.manifests import WORKFLOW_FOLDER, is_manifest, read_manifest
@@ -29,6 +30,15 @@ from agentic_os.text.redaction import Redactor
 MAX_FILES_ENTRIES = 50_000
 MAX_PROJECT_SOURCE_BYTES = 16 * 1024 * 1024
 """Sources parsed of one project, in order of path: one project cannot hold up the rest."""
+MAX_RUN_MARKS = 1_200_000
+"""Words and marks of one project's sources that one run parses (some 5 MB of code); the next run
+goes on, so that no project holds up a question for long."""
+PENDING_SIZE = -2
+"""Stands for the size of a source that a later run will read."""
+BEYOND_SIZE = -3
+"""Stands for the size of a source beyond ``MAX_PROJECT_SOURCE_BYTES``."""
+DENSE_FACTS = b""
+"""Stands for the facts of a source with more words and marks than are parsed."""
 MAX_MANIFESTS_ENTRIES = 1_000
 MAX_BUILD_RECORD_BYTES = 64 * 1024 * 1024
 _MAX_BASE_FOLDERS_ENTRIES = 500
@@ -80,6 +90,7 @@ class FileReader:
         self.listing = listing
         self.now_ns = now_ns
         self.beyond: set[str] = set()
+        self.marks = 0
 
     # -- comparing -----------------------------------------------------------------------
 
@@ -223,20 +234,29 @@ class FileReader:
     ) -> tuple[tuple[int, int, int, int, int, str, bytes | None], bool]:
         if seen is None:
             return (-1, 0, 0, 0, self.now_ns, "", None), False
+        source = language_of(path) is not None
         if path in self.beyond:
-            return (*seen, self.now_ns, "", None), False
+            return (*((BEYOND_SIZE, 0, 0, 0) if source else seen), self.now_ns, "", None), False
         try:
             read = self.listing.root.read(path, limit_bytes=MAX_SOURCE_BYTES)
         except FilesError:
             return (*seen, self.now_ns, "", None), False
+        if source and self.marks >= MAX_RUN_MARKS:
+            return (PENDING_SIZE, 0, 0, 0, self.now_ns, read.sha256, None), True
+        return (*read.fingerprint, self.now_ns, read.sha256, self._facts(path, read.data)), True
+
+    def _facts(self, path: str, data: bytes) -> bytes | None:
+        if language_of(path) is None:
+            return None
+        marks = marks_of(data)
+        if marks > MAX_SOURCE_MARKS:
+            return DENSE_FACTS
+        self.marks += marks
         try:
-            facts = read_source(path, read.data)
+            facts = read_source(path, data)
         except Exception:  # noqa: BLE001 - whatever a parser trips over, the other projects go on
-            facts = None
-        encoded = None
-        if facts is not None:
-            encoded = _encoder.encode(redacted_facts(facts, self.redactor))
-        return (*read.fingerprint, self.now_ns, read.sha256, encoded), True
+            return None
+        return None if facts is None else _encoder.encode(redacted_facts(facts, self.redactor))
 
     def _read_manifest(self, path: str, seen: Fingerprint) -> bool:
         sha256, manifest = "", Manifest(path, problems=("MANIFEST_UNREADABLE",))
@@ -313,7 +333,7 @@ class FileReader:
         return [
             row[0]
             for row in self.connection.execute(
-                "SELECT path FROM graph_file WHERE rid=? AND facts IS NOT NULL ORDER BY path",
+                "SELECT path FROM graph_file WHERE rid=? AND length(facts) > 0 ORDER BY path",
                 (self.rid,),
             )
         ]

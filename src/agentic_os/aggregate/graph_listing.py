@@ -13,6 +13,8 @@ import sqlite3
 from agentic_os.errors import FilesError
 from agentic_os.files.reading import Entry, Fingerprint, Folder
 
+PENDING_CODE = "GRAPH_SOURCES_PENDING"
+"""Counts the sources that a later run will read."""
 RACY_NS = 2_000_000_000
 """A file whose times lie this close to its last reading is read again (design section 4)."""
 MAX_FOLDER_ENTRIES = 20_000
@@ -98,6 +100,9 @@ def unchanged(connection: sqlite3.Connection, rid: int, listing: Listing) -> boo
     What was there is compared by fingerprint. What was not there, and manifests that may have
     come, show in the names of the folders.
     """
+    counts = connection.execute("SELECT counts FROM graph_repo WHERE rid=?", (rid,)).fetchone()
+    if PENDING_CODE in counts[0]:
+        return False
     for table in ("graph_file", "graph_manifest"):
         query = (
             f"SELECT path, size, mtime_ns, ctime_ns, inode, read_at_ns FROM {table}"  # noqa: S608 - two fixed names

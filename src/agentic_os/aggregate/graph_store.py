@@ -298,5 +298,5 @@ def _stub_name(label: str) -> str:
 
 
 def counts_text(counts: dict[str, int]) -> str:
-    """Encode the counts of what was refused, in a stable order."""
-    return json.dumps(counts, sort_keys=True)
+    """Encode the counts of what was refused, in a stable order; what did not occur is left out."""
+    return json.dumps({code: count for code, count in counts.items() if count}, sort_keys=True)

@@ -4,11 +4,12 @@ The part of a refresh that reads and parses; loaded only when something has chan
 """
 
 import hashlib
+import json
 import sqlite3
 from dataclasses import dataclass
 
-from agentic_os.aggregate.graph_files import FileReader, base_of
-from agentic_os.aggregate.graph_listing import Listing, known_files
+from agentic_os.aggregate.graph_files import BEYOND_SIZE, PENDING_SIZE, FileReader, base_of
+from agentic_os.aggregate.graph_listing import PENDING_CODE, Listing, known_files
 from agentic_os.aggregate.graph_redaction import redacted_graph
 from agentic_os.aggregate.graph_store import ExtraNode, counts_text, forget_graph, store_graph
 from agentic_os.aggregate.graph_values import Graph
@@ -16,6 +17,9 @@ from agentic_os.code.reading import language_of
 from agentic_os.errors import GraphError
 from agentic_os.files.reading import Folder
 from agentic_os.text.redaction import Redactor
+
+LEFT_OUT_CODE = "GRAPH_SOURCES_LEFT_OUT"
+"""Counts the sources beyond the bounds on one project, or on one file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +105,9 @@ def follow_sources(
 def _settle(connection: sqlite3.Connection, rid: int, base: str) -> bool:
     """Note what edges are derived from, in one hash; tell whether it changed."""
     run = connection.execute
-    graph, before = run("SELECT sha256, content FROM graph_repo WHERE rid=?", (rid,)).fetchone()
+    graph, before, refused = run(
+        "SELECT sha256, content, counts FROM graph_repo WHERE rid=?", (rid,)
+    ).fetchone()
     digest = hashlib.sha256(str(graph).encode())
     for table, column in (
         ("graph_file", "sha256"),
@@ -112,8 +118,22 @@ def _settle(connection: sqlite3.Connection, rid: int, base: str) -> bool:
         for path, value in run(query, (rid,)):
             digest.update(f"{path}\0{value}\n".encode("utf-8", "surrogateescape"))
     content = digest.hexdigest()
-    run("UPDATE graph_repo SET content=?, base=? WHERE rid=?", (content, base, rid))
+    counts = counts_text({**json.loads(refused), **_unread(connection, rid)})
+    run(
+        "UPDATE graph_repo SET content=?, base=?, counts=? WHERE rid=?",
+        (content, base, counts, rid),
+    )
     return content != str(before)
+
+
+def _unread(connection: sqlite3.Connection, rid: int) -> dict[str, int]:
+    """Count the sources that were not parsed: those of a later run, and those left out."""
+    row = connection.execute(
+        "SELECT coalesce(sum(size = ?2), 0), coalesce(sum(size = ?3 OR length(facts) = 0), 0)"
+        " FROM graph_file WHERE rid = ?1",
+        (rid, PENDING_SIZE, BEYOND_SIZE),
+    ).fetchone()
+    return {PENDING_CODE: row[0], LEFT_OUT_CODE: row[1]}
 
 
 def graph_paths(graph: Graph) -> list[str]:

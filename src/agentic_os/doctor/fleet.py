@@ -270,7 +270,8 @@ AND document.file NOT IN listed ORDER BY file.path
 """
 _SKIPPED_SOURCES = """
 SELECT count(*) FROM graph_file JOIN graph_repo USING(rid)
-WHERE graph_repo.project = ? AND graph_file.size > 0 AND graph_file.sha256 = ''
+WHERE graph_repo.project = ? AND (graph_file.size > 0 AND graph_file.sha256 = ''
+    OR graph_file.size = -3 OR length(graph_file.facts) = 0)
 """
 _INDEX_LENGTH = """
 SELECT file.path, max(document.line_end), file.size

@@ -1,5 +1,6 @@
 """What every question to the graph shares: the store, the projects, names, walks, views."""
 
+import json
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -141,11 +142,13 @@ class CodeGraph:
             for project in sorted((projects or frozenset()) - set(self.projects.values()))
             if self.projects
         ]
-        for project, path, status, code, message in self.connection.execute(
-            "SELECT project, graph_path, status, code, message FROM graph_repo ORDER BY project"
+        for project, path, status, code, message, counts in self.connection.execute(
+            "SELECT project, graph_path, status, code, message, counts FROM graph_repo"
+            " ORDER BY project"
         ):
             if projects is not None and project not in projects:
                 continue
+            left_out += _unread_sources(project, counts)
             if status == STATUS_MISSING:
                 left_out.append(
                     Omission(
@@ -180,6 +183,21 @@ class CodeGraph:
             warnings=warnings,
             incomplete=incomplete,
         )
+
+
+def _unread_sources(project: str, counts: str) -> list[Omission]:
+    reasons = {
+        "GRAPH_SOURCES_PENDING": "sources that the next question goes on with",
+        "GRAPH_SOURCES_LEFT_OUT": "sources beyond the bounds of what is parsed",
+    }
+    if not any(code in counts for code in reasons):
+        return []
+    known = json.loads(counts)
+    return [
+        Omission(code=code, scope=project, reason=reason, count=known[code])
+        for code, reason in reasons.items()
+        if code in known
+    ]
 
 
 def code_graph(workspace: "Workspace", *, check: bool = True) -> CodeGraph:

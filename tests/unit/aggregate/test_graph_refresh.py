@@ -9,7 +9,9 @@ import pytest
 from code_builder import pyproject
 from graph_builder import GRAPH, GraphFleet, graph_of
 
+from agentic_os.aggregate import graph_files
 from agentic_os.aggregate.graph_refresh import GraphProject, refresh_graphs
+from agentic_os.code.density import MAX_SOURCE_MARKS
 
 LIB = {
     "pyproject.toml": pyproject("fancy"),
@@ -398,6 +400,56 @@ def test_secrets_in_sources_manifests_and_names_are_not_stored(tmp_path: Path) -
     assert key.lower().encode() not in stored
     # What holds no secret is linked all the same, and what was masked is linked to nothing.
     assert {row[10] for row in fleet.dump()["cross"]} == {"fancy", "fancy.load"}
+
+
+def test_sources_beyond_what_one_run_parses_are_read_by_the_next(
+    graphs: GraphFleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graphs.write("app", {**APP, "b.py": "import fancy\nfancy.load()\n"})
+    graphs.refresh("lib", "app")
+    complete = graphs.dump()
+    fresh = GraphFleet.at(graphs.root)
+    monkeypatch.setattr(graph_files, "MAX_RUN_MARKS", 1)
+
+    fresh.refresh("lib", "app")
+    first = fresh.dump()
+    runs = 0
+    while fresh.refresh("lib", "app").changed:
+        runs += 1
+
+    # One source of each project a run: the first says that there is more, and links less.
+    pending = {
+        row[0]: json.loads(str(row[6])).get("GRAPH_SOURCES_PENDING") for row in first["repos"]
+    }
+    assert pending == {"app": 1, "lib": 1}
+    assert len(first["cross"]) < len(complete["cross"])
+    assert runs == 1
+    assert fresh.dump() == complete
+    fresh.connection.close()
+
+
+def test_dense_sources_and_those_beyond_a_projects_bound_are_left_out_and_counted(
+    graphs: GraphFleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dense = "x = 1\n" * (MAX_SOURCE_MARKS // 4 + 1)
+    plain = "import fancy\nfancy.load()\n"
+    files = {**APP, "dense.py": plain + dense, "zz.py": plain + "#" * 2_000}
+    graphs.write("app", files)
+    graphs.refresh("lib", "app")
+    counts = {row[0]: json.loads(str(row[6])) for row in graphs.dump()["repos"]}
+    users = {row[7] for row in graphs.dump()["cross"] if row[3] == "R3"}
+    assert counts == {"app": {"GRAPH_SOURCES_LEFT_OUT": 1}, "lib": {}}
+    assert users == {"app.py", "zz.py"}
+
+    monkeypatch.setattr(graph_files, "MAX_PROJECT_SOURCE_BYTES", len(plain + dense) + 500)
+    fresh = GraphFleet.at(graphs.root)
+    fresh.refresh("lib", "app")
+    counts = {row[0]: json.loads(str(row[6])) for row in fresh.dump()["repos"]}
+    users = {row[7] for row in fresh.dump()["cross"] if row[3] == "R3"}
+    assert counts == {"app": {"GRAPH_SOURCES_LEFT_OUT": 2}, "lib": {}}
+    assert users == {"app.py"}
+    assert not fresh.refresh("lib", "app").changed
+    fresh.connection.close()
 
 
 def test_names_that_are_not_utf8_are_survived(graphs: GraphFleet) -> None:
