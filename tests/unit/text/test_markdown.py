@@ -406,3 +406,61 @@ def test_code_spans_stay_in_cells() -> None:
 def test_comments_go_and_lines_stay(text: str, left: str) -> None:
     assert without_comments(text) == left
     assert without_comments(text).count("\n") == text.count("\n")
+
+
+def test_a_table_beside_code_and_comments() -> None:
+    """What is masked keeps its place: neither lines nor cells move."""
+    lines = [
+        "```",
+        "| no | table |",
+        "|---|---|",
+        "```",
+        "",
+        "| a `b` | c <!-- d --> |",
+        "|---|---|",
+        "| one two | `x\\|y` |",
+        "| <!-- | --> 3 | 4 |",
+        "",
+        "<!--",
+        "| e | f |",
+        "|---|---|",
+        "-->",
+    ]
+    (table,) = tables(lines, first_line=11)
+    assert (table.header, table.line) == (("a `b`", "c"), 16)
+    assert [(row.cells, row.line) for row in table.rows] == [
+        (("one two", "`x|y`"), 18),
+        (("3", "4"), 19),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("lines", "count"),
+    [
+        (["| a |", "|---|"], 1),
+        (["| a |", "---"], 1),
+        (["| a |", "aaa"], 0),
+        (["| a |", "|aaa|"], 0),
+        (["| a |", ":-:"], 1),
+        (["| a | b |", "---"], 0),
+        (["| a | b |", "--- ---"], 0),
+        (["| a | b |", "---|---"], 1),
+        (["| a | b |", "|---|"], 0),
+    ],
+)
+def test_what_makes_a_table(lines: list[str], count: int) -> None:
+    assert len(tables(lines)) == count
+
+
+def test_an_image_does_not_end_the_links_of_a_line() -> None:
+    found = links("![i](a.png) \\[no](b) [yes](c.md) [angle](<d e>f>) [empty](<>) [one](<x>)")
+    assert [(link.title, link.target) for link in found] == [
+        ("yes", "c.md"),
+        ("angle", "d e"),
+        ("empty", ""),
+        ("one", "x"),
+    ]
+
+
+def test_a_tag_keeps_its_inner_marks_only() -> None:
+    assert [tag for tag, _ in tags("#a/b- #-c #Xx/ #X")] == ["a/b", "c", "Xx", "X"]
