@@ -411,11 +411,11 @@ def test_sources_beyond_what_one_run_parses_are_read_by_the_next(
     fresh = GraphFleet.at(graphs.root)
     monkeypatch.setattr(graph_files, "MAX_RUN_MARKS", 1)
 
-    fresh.refresh("lib", "app")
+    projects = [fresh.project("lib"), fresh.project("app")]
+    refresh_graphs(fresh.connection, projects, now=later)
     first = fresh.dump()
-    runs = 0
-    while fresh.refresh("lib", "app").changed:
-        runs += 1
+    again = refresh_graphs(fresh.connection, projects, now=later)
+    last = refresh_graphs(fresh.connection, projects, now=later)
 
     # One source of each project a run: the first says that there is more, and links less.
     pending = {
@@ -423,7 +423,7 @@ def test_sources_beyond_what_one_run_parses_are_read_by_the_next(
     }
     assert pending == {"app": 1, "lib": 1}
     assert len(first["cross"]) < len(complete["cross"])
-    assert runs == 1
+    assert (again.changed, last.changed) == (True, False)
     assert fresh.dump() == complete
     fresh.connection.close()
 
@@ -443,12 +443,13 @@ def test_dense_sources_and_those_beyond_a_projects_bound_are_left_out_and_counte
 
     monkeypatch.setattr(graph_files, "MAX_PROJECT_SOURCE_BYTES", len(plain + dense) + 500)
     fresh = GraphFleet.at(graphs.root)
-    fresh.refresh("lib", "app")
+    projects = [fresh.project("lib"), fresh.project("app")]
+    refresh_graphs(fresh.connection, projects, now=later)
     counts = {row[0]: json.loads(str(row[6])) for row in fresh.dump()["repos"]}
     users = {row[7] for row in fresh.dump()["cross"] if row[3] == "R3"}
     assert counts == {"app": {"GRAPH_SOURCES_LEFT_OUT": 2}, "lib": {}}
     assert users == {"app.py"}
-    assert not fresh.refresh("lib", "app").changed
+    assert not refresh_graphs(fresh.connection, projects, now=later).changed
     fresh.connection.close()
 
 
