@@ -65,9 +65,10 @@ bench: $(VENV)/.dev ## Measure; results are in docs/explanation/performance.md
 conformance: $(VENV)/.dev ## Let outside judges test the MCP server (needs npm); see docs/reference/mcp-conformance.md
 	$(BIN)/python tests/conformance/run.py --record
 
-mutation: $(VENV)/.dev ## Mutation testing of the parsers and the containment guard (long)
-	$(PIP) install 'mutmut>=3.3'
-	$(BIN)/mutmut run
+mutation: $(VENV)/.dev ## Mutation testing of the parsers and the guards of paths (an hour)
+	$(PIP) install 'mutmut>=3.8,<4'
+	$(BIN)/mutmut run --max-children $(WORKERS)
+	$(BIN)/mutmut results
 
 clean: ## Delete what the targets above made
-	rm -rf $(VENV) .demo dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*
+	rm -rf $(VENV) .demo dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage* mutants
