@@ -110,7 +110,8 @@ def _settle(connection: sqlite3.Connection, rid: int, base: str) -> bool:
     ).fetchone()
     digest = hashlib.sha256(str(graph).encode())
     for table, column in (
-        ("graph_file", "sha256"),
+        # A source that waits for a later run has its hash and says nothing yet.
+        ("graph_file", f"iif(size={PENDING_SIZE}, '', sha256)"),
         ("graph_manifest", "sha256"),
         ("graph_folder", "names"),
     ):
