@@ -8,8 +8,9 @@ from it. Paths below a project are relative and POSIX. Absolute paths appear onl
 alone prints.
 """
 
-from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar
+
+import msgspec
 
 Severity = Literal["info", "warning", "error"]
 Kind = Literal["memory", "index", "vault", "capability", "graph", "code", "document"]
@@ -22,8 +23,7 @@ KINDS: tuple[Kind, ...] = ("memory", "index", "vault", "capability", "graph", "c
 MODES: tuple[SearchMode, ...] = ("auto", "lexical", "semantic", "hybrid")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Diagnostic:
+class Diagnostic(msgspec.Struct, frozen=True, kw_only=True):
     """Something a reader noticed and survived.
 
     ``path`` is relative to the project (or root) it belongs to; ``line`` counts from 1.
@@ -37,8 +37,7 @@ class Diagnostic:
     line: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Omission:
+class Omission(msgspec.Struct, frozen=True, kw_only=True):
     """Something left out of an answer, never silently.
 
     ``scope`` names what was cut (a project id, a root, a surface), ``count`` how many
@@ -51,8 +50,7 @@ class Omission:
     count: int = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Provenance:
+class Provenance(msgspec.Struct, frozen=True, kw_only=True):
     """Where a line came from: project, file, lines, bytes, branch and commit."""
 
     project: str
@@ -63,16 +61,14 @@ class Provenance:
     commit: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Surface:
+class Surface(msgspec.Struct, frozen=True, kw_only=True):
     """One surface that a descriptor declares: its relative path (or endpoint) and its state."""
 
     path: str
     state: SurfaceState
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Surfaces:
+class Surfaces(msgspec.Struct, frozen=True, kw_only=True):
     """The four surfaces of a project; ``None`` where its stack has none."""
 
     memory: Surface | None = None
@@ -81,8 +77,7 @@ class Surfaces:
     rag: Surface | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Checkout:
+class Checkout(msgspec.Struct, frozen=True, kw_only=True):
     """One working copy of a project."""
 
     path: str
@@ -92,8 +87,7 @@ class Checkout:
     commit: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProjectView:
+class ProjectView(msgspec.Struct, frozen=True, kw_only=True):
     """A project as ``scan`` prints it. ``path`` and ``root`` are absolute: command line only."""
 
     id: str
@@ -115,8 +109,7 @@ class ProjectView:
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RootView:
+class RootView(msgspec.Struct, frozen=True, kw_only=True):
     """One root that was walked: how much was seen and which bounds were hit."""
 
     path: str
@@ -125,16 +118,14 @@ class RootView:
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScanData:
+class ScanData(msgspec.Struct, frozen=True, kw_only=True):
     """Answer of ``scan``."""
 
     projects: tuple[ProjectView, ...]
     roots: tuple[RootView, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GrantView:
+class GrantView(msgspec.Struct, frozen=True, kw_only=True):
     """Leave to ask one project's own engine, and whether it still holds.
 
     ``void``: the project names another endpoint now, ``named``; ``unknown``: no project of the
@@ -147,8 +138,7 @@ class GrantView:
     named: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RootsData:
+class RootsData(msgspec.Struct, frozen=True, kw_only=True):
     """Answer of ``roots list``: what is configured and where it is written."""
 
     file: str | None
@@ -158,8 +148,7 @@ class RootsData:
     grants: tuple[GrantView, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GrantData:
+class GrantData(msgspec.Struct, frozen=True, kw_only=True):
     """Answer of ``roots grant``: what would be run or reached, and what was written.
 
     ``endpoint`` is the exact string of the project's descriptor, ``None`` where it names none.
@@ -179,8 +168,7 @@ class GrantData:
     url: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AggregateData:
+class AggregateData(msgspec.Struct, frozen=True, kw_only=True):
     """Answer of ``aggregate``: what the store holds now and what this run did.
 
     ``files`` are those of memory, vault and inventory; graphs, and the sources that edges
@@ -204,8 +192,7 @@ class AggregateData:
     store_bytes: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CrossLink:
+class CrossLink(msgspec.Struct, frozen=True, kw_only=True):
     """A fact of one project that names another project of the fleet."""
 
     target: str
@@ -213,8 +200,7 @@ class CrossLink:
     line: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FactView:
+class FactView(msgspec.Struct, frozen=True, kw_only=True):
     """One fact, or one prose section of a MEMORY.md, with its provenance.
 
     ``listed`` says whether MEMORY.md links it; ``template`` that nobody filled it in;
@@ -234,8 +220,7 @@ class FactView:
     links: tuple[CrossLink, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryData:
+class MemoryData(msgspec.Struct, frozen=True, kw_only=True):
     """Answer of ``memory``: the union, every fact with its provenance."""
 
     facts: tuple[FactView, ...]
@@ -243,31 +228,27 @@ class MemoryData:
     templates: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StatedValue:
+class StatedValue(msgspec.Struct, frozen=True, kw_only=True):
     """One value that one or more places state for a key."""
 
     value: str
     sources: tuple[Provenance, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
+class Difference(msgspec.Struct, frozen=True, kw_only=True):
     """A key that two or more projects state with different values; none is preferred."""
 
     key: str
     values: tuple[StatedValue, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DifferencesData:
+class DifferencesData(msgspec.Struct, frozen=True, kw_only=True):
     """Answer of ``memory --differences``."""
 
     differences: tuple[Difference, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NoteLink:
+class NoteLink(msgspec.Struct, frozen=True, kw_only=True):
     """A wikilink of a note; ``path`` is the note it resolves to, if any."""
 
     target: str
@@ -275,8 +256,7 @@ class NoteLink:
     line: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NoteView:
+class NoteView(msgspec.Struct, frozen=True, kw_only=True):
     """One vault note: its title, headings, tags and links."""
 
     provenance: Provenance
@@ -286,24 +266,21 @@ class NoteView:
     links: tuple[NoteLink, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VaultData:
+class VaultData(msgspec.Struct, frozen=True, kw_only=True):
     """Answer of ``vault``."""
 
     notes: tuple[NoteView, ...]
     total: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CapabilityVariant:
+class CapabilityVariant(msgspec.Struct, frozen=True, kw_only=True):
     """One wording of a capability and the projects that have it so."""
 
     detail: str
     sources: tuple[Provenance, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CapabilityView:
+class CapabilityView(msgspec.Struct, frozen=True, kw_only=True):
     """A skill, MCP server or hook and the projects that have it."""
 
     section: CapabilitySection
@@ -319,16 +296,14 @@ class CapabilityView:
         return len(said) > 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CapabilitiesData:
+class CapabilitiesData(msgspec.Struct, frozen=True, kw_only=True):
     """Answer of ``capabilities``: the inverted inventory."""
 
     capabilities: tuple[CapabilityView, ...]
     counts: dict[str, int]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hit:
+class Hit(msgspec.Struct, frozen=True, kw_only=True):
     """One passage that answers a query (design section 8)."""
 
     project: str
@@ -348,8 +323,7 @@ class Hit:
     commit: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProjectFailure:
+class ProjectFailure(msgspec.Struct, frozen=True, kw_only=True):
     """A project whose evidence could not be read."""
 
     project: str
@@ -357,8 +331,7 @@ class ProjectFailure:
     message: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Coverage:
+class Coverage(msgspec.Struct, frozen=True, kw_only=True):
     """What an answer was computed from: searched and failed projects, surfaces, gaps.
 
     ``surfaces`` counts the projects that contributed each surface; ``unindexed`` counts
@@ -374,8 +347,7 @@ class Coverage:
     relaxed: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProjectRank:
+class ProjectRank(msgspec.Struct, frozen=True, kw_only=True):
     """How strongly one project answers a query (``search --projects-only``)."""
 
     project: str
@@ -384,8 +356,7 @@ class ProjectRank:
     score: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SurfaceTrace:
+class SurfaceTrace(msgspec.Struct, frozen=True, kw_only=True):
     """What one surface of one project did for a query (``search --explain``)."""
 
     project: str
@@ -396,8 +367,7 @@ class SurfaceTrace:
     missing: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Citation:
+class Citation(msgspec.Struct, frozen=True, kw_only=True):
     """A passage that a synthesised answer rests on; ``number`` is how the answer cites it."""
 
     number: int
@@ -407,8 +377,7 @@ class Citation:
     sha256: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SynthesisData:
+class SynthesisData(msgspec.Struct, frozen=True, kw_only=True):
     """What a language model made of confirmed passages (``search --synthesize``).
 
     ``text`` cites passages as ``[number]``, each of which is in ``citations``; citations of
@@ -428,8 +397,7 @@ class SynthesisData:
     code: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchData:
+class SearchData(msgspec.Struct, frozen=True, kw_only=True):
     """Answer of ``search``.
 
     ``total`` counts the passages found, or the projects where these are ranked (``projects``)
@@ -445,8 +413,7 @@ class SearchData:
     synthesis: SynthesisData | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelView:
+class ModelView(msgspec.Struct, frozen=True, kw_only=True):
     """One embedding model on the shelf; ``selected`` where it is the one that would be opened.
 
     ``state`` is ``damaged`` where it cannot be used; then only ``folder`` is sure. ``verified``
@@ -468,23 +435,20 @@ class ModelView:
     bytes: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelsData:
+class ModelsData(msgspec.Struct, frozen=True, kw_only=True):
     """Answer of ``model list``."""
 
     models: tuple[ModelView, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PreparedModelData:
+class PreparedModelData(msgspec.Struct, frozen=True, kw_only=True):
     """Answer of ``model prepare``; ``already`` where the model was there and sound before."""
 
     model: ModelView
     already: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IndexBuildData:
+class IndexBuildData(msgspec.Struct, frozen=True, kw_only=True):
     """Answer of ``index build``: what the semantic index holds now and what this run did.
 
     ``embedded`` counts texts whose vector was not known; ``embedding_seconds`` is the share of
@@ -506,8 +470,7 @@ class IndexBuildData:
     left_out: dict[str, int]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IndexStatusData:
+class IndexStatusData(msgspec.Struct, frozen=True, kw_only=True):
     """Answer of ``index status``.
 
     ``state`` is ``none`` where there is no index, ``changed`` where it was made by another
@@ -528,8 +491,7 @@ class IndexStatusData:
     rows_scanned: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IndexOptimizeData:
+class IndexOptimizeData(msgspec.Struct, frozen=True, kw_only=True):
     """Answer of ``index optimize``."""
 
     rows: int
@@ -537,8 +499,7 @@ class IndexOptimizeData:
     bytes: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
+class Check(msgspec.Struct, frozen=True, kw_only=True):
     """One check of ``doctor``: an id, a status, and what to do."""
 
     id: str
@@ -550,16 +511,14 @@ class Check:
     line: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DoctorData:
+class DoctorData(msgspec.Struct, frozen=True, kw_only=True):
     """Answer of ``doctor``."""
 
     checks: tuple[Check, ...]
     counts: dict[str, int]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class Place(msgspec.Struct, frozen=True, kw_only=True):
     """One place on disk that the tool uses, and the variable that moves it."""
 
     name: str
@@ -568,23 +527,20 @@ class Place:
     exists: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PathsData:
+class PathsData(msgspec.Struct, frozen=True, kw_only=True):
     """Answer of ``paths``."""
 
     places: tuple[Place, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PurgeData:
+class PurgeData(msgspec.Struct, frozen=True, kw_only=True):
     """Answer of ``purge``: the spaces that were deleted."""
 
     spaces: tuple[str, ...]
     bytes: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ErrorView:
+class ErrorView(msgspec.Struct, frozen=True, kw_only=True):
     """An error as the JSON document carries it."""
 
     code: str
@@ -595,8 +551,7 @@ class ErrorView:
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Envelope(Generic[T]):
+class Envelope(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
     """The one document that ``--json`` prints: ``schema`` is ``agentic-os/<command>/v1``."""
 
     schema: str
@@ -606,8 +561,7 @@ class Envelope(Generic[T]):
     error: ErrorView | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer(Generic[T]):
+class Answer(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
     """What a service function returns: the data, what was left out, and what was noticed.
 
     ``incomplete`` is true only where evidence that was asked for could not be read

@@ -1,6 +1,5 @@
 """The shared values: frozen, JSON-ready, and whole after a journey through JSON."""
 
-import dataclasses
 from typing import get_args
 
 import msgspec
@@ -29,15 +28,16 @@ from agentic_os.results import (
 VALUES = [
     value
     for value in vars(results).values()
-    if isinstance(value, type) and dataclasses.is_dataclass(value)
+    if isinstance(value, type) and issubclass(value, msgspec.Struct)
 ]
 
 
 @pytest.mark.parametrize("value", VALUES, ids=[each.__name__ for each in VALUES])
 def test_values_are_frozen_and_keyword_only(value: type) -> None:
-    assert value.__dataclass_params__.frozen  # type: ignore[attr-defined]
-    assert hasattr(value, "__slots__")
-    assert all(field.kw_only for field in dataclasses.fields(value))
+    with pytest.raises(TypeError, match="positional"):
+        value("by position")
+    with pytest.raises(AttributeError, match="immutable"):
+        setattr(value.__new__(value), msgspec.structs.fields(value)[0].name, "another")
     assert value.__doc__
 
 

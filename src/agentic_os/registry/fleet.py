@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
+import msgspec
+
 from agentic_os.errors import FilesError
 from agentic_os.files.reading import Folder
 from agentic_os.registry.checkouts import CheckoutReader
@@ -222,4 +224,6 @@ class _Loader:
         if candidate.folder == self._home_real:
             return []  # the person's own ~/.agents is no project that stopped resolving
         prefix = f"{one_line(candidate.relative)}/" if candidate.relative else ""
-        return [replace(noted, path=f"{prefix}{noted.path}") for noted in diagnostics]
+        return [
+            msgspec.structs.replace(noted, path=f"{prefix}{noted.path}") for noted in diagnostics
+        ]

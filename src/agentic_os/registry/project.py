@@ -1,7 +1,9 @@
 """One project of the fleet, as a frozen value and as ``scan`` prints it."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from agentic_os.registry.values import Descriptor, Layout
 from agentic_os.results import Checkout, Diagnostic, ProjectView, Surfaces

@@ -9,6 +9,8 @@ from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from typing import Any, TypeVar, cast
 
+import msgspec
+
 from agentic_os.text.redaction import Redactor
 
 T = TypeVar("T")
@@ -20,7 +22,7 @@ _LEAST_CHARS = 12
 def redacted_value(value: T, redactor: Redactor) -> T:
     """Return a value with every secret in its texts replaced; the same object where there is none.
 
-    Goes into frozen dataclasses, tuples, lists and mappings; keys of mappings are texts too.
+    Goes into structs, frozen dataclasses, tuples, lists and mappings, keys included.
     """
     return cast("T", _redacted(value, redactor))
 
@@ -35,8 +37,8 @@ def _redacted(value: object, redactor: Redactor) -> object:
         return items if isinstance(value, list) else tuple(items)
     if isinstance(value, Mapping):
         return {_redacted(key, redactor): _redacted(item, redactor) for key, item in value.items()}
-    if is_dataclass(value) and not isinstance(value, type):
-        return _redacted_dataclass(value, redactor)
+    if isinstance(value, msgspec.Struct) or (is_dataclass(value) and not isinstance(value, type)):
+        return _redacted_fields(value, redactor)
     return value
 
 
@@ -46,7 +48,7 @@ def _redacted_text(text: str, redactor: Redactor) -> str:
     return redactor.redact(text).text
 
 
-def _redacted_dataclass(value: Any, redactor: Redactor) -> object:
+def _redacted_fields(value: Any, redactor: Redactor) -> object:
     changed: dict[str, object] = {}
     for name in _names(cast("Hashable", type(value))):
         old = getattr(value, name)
@@ -55,9 +57,14 @@ def _redacted_dataclass(value: Any, redactor: Redactor) -> object:
         new = _redacted(old, redactor)
         if new is not old and new != old:
             changed[name] = new
-    return replace(value, **changed) if changed else value
+    if not changed:
+        return value
+    if isinstance(value, msgspec.Struct):
+        return msgspec.structs.replace(value, **changed)
+    return replace(value, **changed)
 
 
 @cache
 def _names(kind: Hashable) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(cast("Any", kind)))
+    names = getattr(kind, "__struct_fields__", None)
+    return names or tuple(field.name for field in fields(cast("Any", kind)))

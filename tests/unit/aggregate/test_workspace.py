@@ -17,7 +17,7 @@ from agentic_os.aggregate.space import space_for
 from agentic_os.aggregate.store import Store
 from agentic_os.aggregate.workspace import Person, open_workspace
 from agentic_os.errors import FilesError, StoreError, UnknownProjectError
-from agentic_os.files.reading import FileRead, Folder
+from agentic_os.files.reading import FileRead, Fingerprint, Folder
 from agentic_os.registry import Fleet, load_fleet
 
 
@@ -179,10 +179,12 @@ def test_a_file_that_keeps_changing_is_said(
 ) -> None:
     real = Folder.read
 
-    def restless(folder: Folder, name: str, *, limit_bytes: int) -> FileRead:
+    def restless(
+        folder: Folder, name: str, *, limit_bytes: int, seen: Fingerprint | None = None
+    ) -> FileRead:
         if name == "f.md":
             raise FilesError("f.md changed while it was read", code="FILE_CHANGED")
-        return real(folder, name, limit_bytes=limit_bytes)
+        return real(folder, name, limit_bytes=limit_bytes, seen=seen)
 
     monkeypatch.setattr(Folder, "read", restless)
     with open_workspace(person, [str(small.root)]) as workspace:

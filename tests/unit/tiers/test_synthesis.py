@@ -1,10 +1,10 @@
 import json
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from loopback import loopback
+from msgspec.structs import replace
 
 from agentic_os.errors import ModelError
 from agentic_os.models import HttpChoice, Prompt, Reply, provider_for
@@ -98,6 +98,7 @@ def test_a_model_that_finds_no_answer(said: str) -> None:
 def test_without_a_provider_it_says_so() -> None:
     answer = synthesise("q", TWO, None)
     assert (answer.text, answer.provider, answer.missing) == (None, None, NO_PROVIDER)
+    assert answer.code == "NO_PROVIDER"
 
 
 def test_a_provider_that_fails_is_told() -> None:
