@@ -111,3 +111,23 @@ def test_nothing_is_opened_before_the_first_question(places: Path, tmp_path: Pat
     assert "OPENED" not in before
     assert "OPENED" in asked
     assert loaded(asked) >= {"sqlite3", "agentic_os.registry"}
+
+
+def test_the_hook_loads_neither_the_protocol_nor_any_search(places: Path) -> None:
+    (places / "aios").mkdir()
+    (places / "aios/aios.json").write_text('{"schema_version": "1.2.0"}')
+    command = [sys.executable, "-X", "importtime", "-m", "agentic_os", "hook", "session-start"]
+    asked = json.dumps({"cwd": str(FLEET / "billing")}).encode()
+
+    finished = subprocess.run(
+        [*command, "--root", str(FLEET)], input=asked, capture_output=True, check=True, timeout=60
+    )
+
+    words = finished.stderr.decode()
+    names = set(_IMPORT.findall(words))
+    answer = json.loads(finished.stdout)["hookSpecificOutput"]["additionalContext"]
+    assert "Memory: Shared" in answer
+    assert "## Fleet: billing" in answer
+    assert {"agentic_os.aios.projection", "agentic_os.aggregate.store"} <= names
+    assert loaded(words) & {"mcp", "pydantic", "anyio", "starlette", "agentic_os.tiers"} == set()
+    assert not {name for name in names if name.startswith(("agentic_os.aios.search", "mcp"))}

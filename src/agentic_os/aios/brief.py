@@ -19,7 +19,7 @@ from agentic_os.aios.faults import (
     fault,
 )
 from agentic_os.aios.json_text import JsonObject, compact, pretty
-from agentic_os.aios.ledger import Charges, Ledger
+from agentic_os.aios.ledger import SEARCH_LIMIT, Charges, Ledger
 from agentic_os.aios.operational import NOT_READ, Migration, inspect_migration
 from agentic_os.aios.placement import checkout_of, checkouts_at, read_mappings
 from agentic_os.aios.policy import MemoryPolicy
@@ -30,7 +30,6 @@ from agentic_os.aios.projection import (
     read_working_context,
 )
 from agentic_os.aios.reader import FolderReader
-from agentic_os.aios.search_context import SEARCH_LIMIT
 from agentic_os.errors import AiosError
 
 HOOK_EVENT: Final = "BeforeAgent"

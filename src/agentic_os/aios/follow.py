@@ -32,7 +32,7 @@ from agentic_os.aios.follow_pages import (
     make_page,
 )
 from agentic_os.aios.identity import resolve_identity
-from agentic_os.aios.ledger import Charges, Ledger
+from agentic_os.aios.ledger import SEARCH_LIMIT, Charges, Ledger
 from agentic_os.aios.policy import MemoryPolicy
 from agentic_os.aios.reader import FolderReader
 from agentic_os.aios.references import (
@@ -43,7 +43,6 @@ from agentic_os.aios.references import (
     file_hash,
     root_hash,
 )
-from agentic_os.aios.search_context import SEARCH_LIMIT
 from agentic_os.errors import AiosError
 
 _REASONS: Final[dict[str, RefusalReason]] = {

@@ -17,11 +17,11 @@ from agentic_os.aios.faults import (
     fault,
 )
 from agentic_os.aios.json_text import JsonObject
-from agentic_os.aios.ledger import Charges, Ledger
+from agentic_os.aios.ledger import SEARCH_LIMIT, Charges, Ledger
 from agentic_os.aios.policy import RECEIPTS
 from agentic_os.aios.projects import PROJECTS, README
 from agentic_os.aios.reader import FolderReader
-from agentic_os.aios.search_context import FILE_BYTES, SEARCH_LIMIT
+from agentic_os.aios.search_context import FILE_BYTES
 from agentic_os.errors import AiosError
 
 PLACEHOLDER: Final = "_Nothing here yet._"

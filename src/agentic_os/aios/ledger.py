@@ -86,6 +86,10 @@ EVIDENCE_CODES: Final[Mapping[str, str]] = {
 }
 
 
+SEARCH_LIMIT: Final = Amount(bytes=256 * 1024 * 1024, files=50_000, entries=500_000)
+"""What one request may read: bytes, files, and folder entries plus JSONL lines."""
+
+
 class Ledger:
     """One limit and what was used of it.
 

@@ -6,11 +6,10 @@ from agentic_os.aios.configuration import require_folder
 from agentic_os.aios.faults import as_evidence
 from agentic_os.aios.front_matter import FRONT_MATTER_BYTES, read_front_matter
 from agentic_os.aios.identity import resolve_identity
-from agentic_os.aios.ledger import Charges, Ledger
+from agentic_os.aios.ledger import SEARCH_LIMIT, Charges, Ledger
 from agentic_os.aios.policy import MemoryPolicy
 from agentic_os.aios.projects import README, safe_remote
 from agentic_os.aios.reader import FolderReader
-from agentic_os.aios.search_context import SEARCH_LIMIT
 from agentic_os.errors import AiosError
 
 

@@ -12,13 +12,12 @@ from agentic_os.aios.access import AiosAccess
 from agentic_os.aios.catalog import read_identities, read_selected
 from agentic_os.aios.configuration import require_folder
 from agentic_os.aios.faults import FOLDER_MISSING, SOURCE_CHANGED
-from agentic_os.aios.ledger import Charges, Ledger
+from agentic_os.aios.ledger import SEARCH_LIMIT, Charges, Ledger
 from agentic_os.aios.placement import Checkout, checkout_of, checkouts_at, read_mappings
 from agentic_os.aios.projects import ProjectRecord
 from agentic_os.aios.reader import FolderReader
 from agentic_os.aios.resolution_values import RefusalReason
 from agentic_os.aios.routing import ConventionKind, ProjectRoute, observe_route
-from agentic_os.aios.search_context import SEARCH_LIMIT
 from agentic_os.aios.skills import collect_skills
 from agentic_os.aios.tools import Marker, read_marker
 from agentic_os.errors import AiosError

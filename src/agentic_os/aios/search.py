@@ -14,7 +14,7 @@ from agentic_os.aios.access import AiosAccess
 from agentic_os.aios.configuration import read_configuration, vault_place
 from agentic_os.aios.faults import EVIDENCE_PATH_UNSAFE, argument_fault, as_evidence, fault
 from agentic_os.aios.identity import PortableIdentity, resolve_identity
-from agentic_os.aios.ledger import Charges, Ledger
+from agentic_os.aios.ledger import SEARCH_LIMIT, Charges, Ledger
 from agentic_os.aios.matching import Query
 from agentic_os.aios.omissions import (
     ScopeOmission,
@@ -24,7 +24,6 @@ from agentic_os.aios.policy import MemoryPolicy
 from agentic_os.aios.reader import FolderReader
 from agentic_os.aios.references import root_hash
 from agentic_os.aios.search_context import (
-    SEARCH_LIMIT,
     SearchContext,
 )
 from agentic_os.aios.search_phases import run_phases

@@ -5,14 +5,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from agentic_os.aios.identity import PortableIdentity
-from agentic_os.aios.ledger import Amount, Charges, Ledger
+from agentic_os.aios.ledger import Charges, Ledger
 from agentic_os.aios.matching import Query
 from agentic_os.aios.reader import FolderReader
 from agentic_os.aios.search_values import MarkdownHit, MemoryHit, SearchHit, SessionFilters
 from agentic_os.aios.withheld import SecretGuard
 
-SEARCH_LIMIT: Final = Amount(bytes=256 * 1024 * 1024, files=50_000, entries=500_000)
-"""What one request may read: bytes, files, and folder entries plus JSONL lines."""
 FILE_BYTES: Final = 4 * 1024 * 1024
 """A larger file leaves its whole scope out."""
 FOLDER_ENTRIES: Final = 8192

@@ -17,10 +17,10 @@ from agentic_os.aios.faults import (
 )
 from agentic_os.aios.front_matter import front_matter_block
 from agentic_os.aios.identity import resolve_identity
-from agentic_os.aios.ledger import Charges, Ledger
+from agentic_os.aios.ledger import SEARCH_LIMIT, Charges, Ledger
 from agentic_os.aios.policy import MemoryPolicy
 from agentic_os.aios.reader import FolderReader
-from agentic_os.aios.search_context import FILE_BYTES, FOLDER_ENTRIES, SEARCH_LIMIT
+from agentic_os.aios.search_context import FILE_BYTES, FOLDER_ENTRIES
 from agentic_os.aios.skill_ranking import SKILL_FILE, SKILLS, Skill, SkillMatch, rank_skills
 from agentic_os.errors import AiosError
 

@@ -6,12 +6,10 @@ folder is not touched.
 """
 
 import re
-from collections.abc import Callable, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Final
 
 from agentic_os.aios import (
-    AiosAccess,
     follow_source,
     read_brief,
     resolve_policy,
@@ -22,9 +20,9 @@ from agentic_os.aios import (
     working_context_document,
 )
 from agentic_os.aios.json_text import pretty
-from agentic_os.aios.policy import MemoryPolicy
 from agentic_os.aios.search_values import SCOPES
 from agentic_os.errors import UsageError
+from agentic_os.server.aios_access import Access
 
 QUERY_CHARS: Final = 500
 REFERENCE_CHARS: Final = 1_536
@@ -36,7 +34,6 @@ MODES: Final = ("shared", "project", "off")
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
-Access = Callable[[MemoryPolicy], AiosAccess]
 Arguments = Mapping[str, object]
 
 
@@ -99,35 +96,6 @@ def resolve(access: Access, arguments: Arguments) -> str:
         raise _wrong("`project` and memory `project` belong together")
     policy = resolve_policy(mode=memory, project=project)
     return skill_text(resolve_skill(access(policy), policy, intent=intent, limit=limit), budget)
-
-
-def person_access(environ: Mapping[str, str], home: Path) -> Access:
-    """How the person's own folder is reached; with memory off nothing is looked at."""
-
-    def access(policy: MemoryPolicy) -> AiosAccess:
-        if policy.mode == "off":
-            return AiosAccess(root=Path())
-        from agentic_os.aios.placement import default_state_path
-        from agentic_os.aios.withheld import SecretGuard
-        from agentic_os.files.places import places_from
-        from agentic_os.settings import load_settings
-        from agentic_os.text.redaction import Redactor
-
-        places = places_from(environ)
-        settings = load_settings(places, home=home)
-        return AiosAccess(
-            root=places.aios,
-            vault_granted=lambda place: settings.granted(VAULT_GRANT, str(place)),
-            guard=SecretGuard(Redactor(settings.redaction_allow)),
-            state_path=default_state_path(places.data),
-            home=home,
-        )
-
-    return access
-
-
-VAULT_GRANT: Final = "aios-vault"
-"""The name under which projects.toml grants an external vault: its endpoint is the path."""
 
 
 def _only(arguments: Arguments, allowed: set[str]) -> None:

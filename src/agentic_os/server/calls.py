@@ -12,6 +12,7 @@ import msgspec
 
 from agentic_os.errors import AgenticOSError, AiosError, RootMissingError, UsageError
 from agentic_os.server import aios_tools
+from agentic_os.server.aios_access import person_access
 from agentic_os.server.arguments import FleetOverview, QueryGraph, SearchFleet, parse
 from agentic_os.server.definitions import AIOS, FLEET, Definition
 from agentic_os.server.envelope import Document, plain
@@ -104,7 +105,7 @@ def _shown(net: Net, document: Document) -> ToolAnswer:
 
 
 def _aios(seat: Seat, name: str, arguments: Mapping[str, object]) -> ToolAnswer:
-    access = aios_tools.person_access(seat.person.environ, seat.person.home)
+    access = person_access(seat.person.environ, seat.person.home)
     tool = {
         "read_working_context": aios_tools.read_working_context,
         "search_aios": aios_tools.search,

@@ -89,7 +89,7 @@ def _aios(person: Person, current: Path) -> tuple[str, list[str]]:
     """
     from agentic_os.aios import attached_project, read_brief, resolve_policy
     from agentic_os.files.places import places_from
-    from agentic_os.server.aios_tools import person_access
+    from agentic_os.server.aios_access import person_access
 
     try:
         if not places_from(person.environ).aios.is_dir():

@@ -16,7 +16,8 @@ from agentic_os.aggregate.documents import Role
 from agentic_os.aggregate.sweep import LIMIT_BYTES
 from agentic_os.errors import AgenticOSError, FilesError, ServerError
 from agentic_os.files.reading import Folder
-from agentic_os.server import aios_tools
+from agentic_os.server.aios_access import person_access
+from agentic_os.server.aios_tools import read_working_context
 from agentic_os.server.arguments import FleetOverview
 from agentic_os.server.fleet_tools import fleet_overview
 from agentic_os.server.privacy import net_of
@@ -72,8 +73,8 @@ def read_resource(seat: Seat, uri: str, *, fleet: bool) -> ResourceText:
         ServerError: ``RESOURCE_UNKNOWN``; the message names no path of this machine.
     """
     if uri == "aios://context":
-        access = aios_tools.person_access(seat.person.environ, seat.person.home)
-        document = msgspec.json.decode(aios_tools.read_working_context(access, {}))
+        access = person_access(seat.person.environ, seat.person.home)
+        document = msgspec.json.decode(read_working_context(access, {}))
         return ResourceText(uri=uri, mime="text/markdown", text=document["markdown"])
     if fleet and uri == "fleet://projects":
         return _json(seat, uri, fleet_overview(seat, FleetOverview(budget=32_000)))

@@ -12,7 +12,7 @@ from msgspec import UNSET, UnsetType
 
 from agentic_os.aggregate.workspace import Workspace
 from agentic_os.errors import AiosError, UnknownProjectError, UsageError
-from agentic_os.server.aios_tools import person_access
+from agentic_os.server.aios_access import person_access
 from agentic_os.server.arguments import Memory
 from agentic_os.server.seat import Seat
 

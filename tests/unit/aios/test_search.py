@@ -7,9 +7,9 @@ import pytest
 from aios_builder import NOW, SECRET, TODAY, AiosBuilder, MeddlingLayer, RaisingLayer, tree
 
 from agentic_os.aios import AiosAccess, SearchAnswer, SessionFilters, resolve_policy, search_aios
-from agentic_os.aios.ledger import Amount
+from agentic_os.aios.ledger import SEARCH_LIMIT, Amount
 from agentic_os.aios.omissions import OMISSION_ENTRIES, bounded, forbidden
-from agentic_os.aios.search_context import FILE_BYTES, FOLDER_ENTRIES, SEARCH_LIMIT
+from agentic_os.aios.search_context import FILE_BYTES, FOLDER_ENTRIES
 from agentic_os.aios.search_lines import answer_lines, warning_lines
 from agentic_os.aios.search_sessions import since_instant
 from agentic_os.aios.search_values import MarkdownHit, MemoryHit, SearchHit, SessionHit

@@ -8,7 +8,7 @@ from fleet_builder import FleetBuilder
 from agentic_os.aggregate.workspace import Person
 from agentic_os.aios import read_brief, resolve_policy
 from agentic_os.server import hook
-from agentic_os.server.aios_tools import person_access
+from agentic_os.server.aios_access import person_access
 from agentic_os.server.hook import (
     CUT,
     MAX_HOOK_CHARS,
