@@ -158,7 +158,7 @@ class NameFinder:
             (pattern, f".{pattern}"),
         )
 
-    def _by_part(self, name: str, *, limit: int = MAX_MATCHES_ENTRIES) -> list[NodeRow]:
+    def _by_part(self, name: str, *, limit: int | None = None) -> list[NodeRow]:
         folded = name.casefold()
         if len(name) < _MIN_GRAM_CHARS:
             return self._rows("instr(lower(node.label), ?)", (folded,), limit=limit)
@@ -172,15 +172,16 @@ class NameFinder:
         return [row for row in rows if folded in row.label.casefold()]
 
     def _rows(
-        self, condition: str, values: tuple[object, ...], *, limit: int = MAX_MATCHES_ENTRIES
+        self, condition: str, values: tuple[object, ...], *, limit: int | None = None
     ) -> list[NodeRow]:
+        most = MAX_MATCHES_ENTRIES if limit is None else limit
         inside = ""
         if self._scope is not None:
             numbers = ",".join(str(number) for number in sorted(self._scope))
             inside = f" AND node.nid >> {PROJECT_SHIFT} IN ({numbers})"
-        query = f"{NODE_QUERY} WHERE ({condition}){inside} LIMIT {limit + 1}"
+        query = f"{NODE_QUERY} WHERE ({condition}){inside} LIMIT {most + 1}"
         rows = [node_row(row) for row in self._connection.execute(query, values)]
-        if len(rows) > limit:
+        if len(rows) > most:
             self.cut = True
             rows.pop()
         return sorted(rows, key=self._order)

@@ -189,18 +189,21 @@ def test_express_routes() -> None:
         "const app = express();\nconst a = express.Router(), b = Router();\n"
         "a.get('/x/:id(\\\\d+)/:opt?', auth, show);\na.all('/any/*', (q, s) => 1);\na.get('etag');\n"
         "b.route('/r').get(show).post(save);\napp.use('/p', a, b.sub);\napp.use(b);\napp.use(log());\n"
-        "app.set('/no', 1); other.get('/no', show);\n"
+        "app.set('/no', 1); other.get('/no', show); a.get(path, show); b.route(path).get(show);\n"
+        "b.route('/q').all(); b.other('/s').get(show); app.use('/w', require('./w').inner);\n"
     )
     assert {(r.holder, r.methods, r.path, r.handler) for r in facts.routes} == {
         ("a", ("GET",), "/x/{}/{}", "show"),
         ("a", ("ANY",), "/any/{*}", ""),
         ("b", ("GET",), "/r", "show"),
         ("b", ("POST",), "/r", "save"),
+        ("b", ("ANY",), "/q", ""),
     }
     assert [(m.parent, m.child, m.prefix) for m in facts.mounts] == [
         ("app", "a", "/p"),
         ("app", "b.sub", "/p"),
         ("app", "b", "/"),
+        ("app", "require(./w)inner", "/w"),
     ]
 
 
@@ -235,12 +238,27 @@ def test_express_routes() -> None:
         ("api.patch('/a')", ("PATCH", "h", (), "/b/a")),
         ("api({ url: '/a' })", ("GET", "h", (), "/b/a")),
         ("bare.get('/a')", ("GET", "", (), "/a")),
+        ("globalThis.fetch('/a')", ("GET", "", (), "/a")),
+        ("some.thing.fetch('/a')", None),
+        ("function f(fetch) { fetch('/a') }", None),
+        ("if (x) { function f() { fetch('/a') } }", ("GET", "", (), "/a")),
+        ("axios('http://h/a')", ("GET", "h", (), "/a")),
+        ("axios('http://h/a', options)", ("GET", "h", (), "/a")),
+        ("api.head(M + '/a')", ("HEAD", "", ("M_URL",), "/a")),
+        ("fetch(M + '/a')", ("GET", "", ("M_URL",), "/a")),
+        ("fetch(F() + '/a')", ("GET", "", (), "/a")),
+        ("fetch(L + '/a')", ("GET", "", ("L",), "/a")),
+        ("fetch(((((((((('/a'))))))))))", None),
+        ("(() => 1)('/a')", None),
+        ("fetch`/a`", ("GET", "", (), "/a")),
+        ("x['get']('/a')", None),
     ],
 )
 def test_requests(text: str, expected: tuple[str, str, tuple[str, ...], str] | None) -> None:
     head = (
         "import axios from 'axios'; import nodeFetch from 'node-fetch';\n"
         "const K = 'http://k'; const E = process.env.E_URL || 'http://e:2'; const P = process.env.P_URL;\n"
+        "const M = config.M_URL; const L = [1];\n"
         "const api = axios.create({ baseURL: 'http://h/b' }); const bare = axios.create();\n"
     )
     found = [(c.method, c.host, c.names, c.path) for c in read(head + text + ";\n").calls]
