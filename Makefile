@@ -60,6 +60,7 @@ bench: $(VENV)/.dev ## Measure; results are in docs/explanation/performance.md
 	$(BIN)/python benchmarks/graph_union.py
 	$(BIN)/python benchmarks/ledger_verify.py
 	$(BIN)/python benchmarks/witness_load.py
+	$(BIN)/python benchmarks/mcp_start.py
 	$(BIN)/python benchmarks/mcp_server.py
 
 conformance: $(VENV)/.dev ## Let outside judges test the MCP server (needs npm); see docs/reference/mcp-conformance.md

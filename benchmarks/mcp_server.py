@@ -1,11 +1,10 @@
-"""Measure the MCP server: how fast it is there, and how fast it answers many at once.
+"""Measure the calls of an MCP server: from many clients at once, and very many of them.
 
-    python benchmarks/mcp_server.py [--root DIR] [--runs N] [--calls N]
+    python benchmarks/mcp_server.py [--calls N] [--notes N] [--flat N]
 
-Prints a table and records nothing: what counts are the ratios within one run on a quiet machine.
-Starting is compared with a bare server of the same library, in turns, by the best and the median.
-Calls go to one HTTP server on loopback, from 1, 8 and 32 clients at once; memory is looked at
-before and after many calls.
+Prints tables and records nothing. Calls go to one HTTP server on loopback, from 1, 8 and 32
+clients at once, on the example fleet and an AIOS folder of thousands of Markdown files; resident
+memory is looked at while many more calls are answered. ``mcp_start.py`` measures the start.
 """
 
 import argparse
@@ -16,67 +15,32 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import anyio
 import httpx2
-from mcp.client.session import ClientSession  # noqa: TID253 - what is measured
-from mcp.client.stdio import StdioServerParameters, stdio_client  # noqa: TID253 - what is measured
 from mcp.client.streamable_http import streamable_http_client  # noqa: TID253 - what is measured
+from mcp_folder import write_folder
 from measure import environment
 
 from mcp import Client  # noqa: TID253 - what is measured
 
 ROOT = Path(__file__).parents[1]
-BARE = """
-import anyio
-from mcp.server.lowlevel import Server  # noqa: TID253 - what is measured
-from mcp.server.stdio import stdio_server  # noqa: TID253 - what is measured
-
-async def main():
-    server = Server("bare")
-    async with stdio_server() as (incoming, outgoing):
-        await server.run(incoming, outgoing, server.create_initialization_options())
-
-anyio.run(main)
-"""
 CLIENTS = (1, 8, 32)
 CALLS: tuple[tuple[str, dict[str, object]], ...] = (
     ("search_fleet", {"query": "retry"}),
     ("fleet_overview", {}),
-    ("read_working_context", {"memory": "off"}),
+    ("query_graph", {"operation": "impact", "name": "post_entry"}),
+    ("read_working_context", {}),
+    ("search_aios", {"query": "rollout", "scope": "memory"}),
+    ("resolve_skill", {"intent": "cut a release"}),
 )
+LOOKS = 5
+"""How often memory is looked at while very many calls are answered."""
 PORT = 18_766
 START_SECONDS = 30
-
-
-async def start_once(command: Sequence[str], environ: dict[str, str]) -> float:
-    """Seconds from spawning a server to the answer of ``initialize``."""
-    parameters = StdioServerParameters(command=command[0], args=list(command[1:]), env=environ)
-    started = time.perf_counter()
-    async with (
-        stdio_client(parameters) as (incoming, outgoing),
-        ClientSession(incoming, outgoing) as session,
-    ):
-        await session.initialize()
-        return time.perf_counter() - started
-
-
-async def starts(environ: dict[str, str], root: str, runs: int) -> None:
-    """Print how long both servers take to start, measured in turns."""
-    own = [sys.executable, "-m", "agentic_os", "serve", "--root", root]
-    bare = [sys.executable, "-c", BARE]
-    taken: dict[str, list[float]] = {"bare": [], "agentic-os": []}
-    for _ in range(runs):
-        taken["bare"].append(await start_once(bare, environ))
-        taken["agentic-os"].append(await start_once(own, environ))
-    sys.stdout.write("| spawn + initialize | best s | median s |\n|---|---|---|\n")
-    for name, seconds in taken.items():
-        sys.stdout.write(f"| {name} | {min(seconds):.3f} | {statistics.median(seconds):.3f} |\n")
-    ratio = min(taken["agentic-os"]) / min(taken["bare"])
-    sys.stdout.write(f"| ratio of the best (at most 1.25) | {ratio:.2f} | |\n\n")
 
 
 @contextmanager
@@ -145,42 +109,54 @@ async def calls_of(url: str, token: str, calls: int) -> None:
             sys.stdout.flush()
 
 
-def resident_mib(pid: int) -> float | None:
-    """Resident memory of a process; ``None`` where the system does not say."""
+def resident_mib(pid: int) -> float:
+    """Resident memory of a process; not a number where the system does not say."""
     try:
         pages = int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1])
     except OSError:
-        return None
+        return float("nan")
     return pages * os.sysconf("SC_PAGE_SIZE") / 1_048_576
+
+
+async def many_calls(url: str, token: str, pid: int, calls: int) -> None:
+    """Print the resident memory while ``calls`` calls of every tool in turn are answered."""
+    sys.stdout.write("\n| calls | resident MiB |\n|---|---|\n")
+    sys.stdout.write(f"| 0 | {resident_mib(pid):.1f} |\n")
+    headers = {"Authorization": f"Bearer {token}"}
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=120) as http,
+        Client(streamable_http_client(url, http_client=http)) as client,
+    ):
+        for done in range(calls):
+            name, arguments = CALLS[done % len(CALLS)]
+            answer = await client.call_tool(name, arguments)
+            assert not answer.is_error, answer
+            if (done + 1) % (calls // LOOKS) == 0:
+                sys.stdout.write(f"| {done + 1} | {resident_mib(pid):.1f} |\n")
+                sys.stdout.flush()
 
 
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--root", default=str(ROOT / "examples/fleet"))
-    parser.add_argument("--runs", type=int, default=9, help="starts of each server")
     parser.add_argument("--calls", type=int, default=320, help="calls of each tool and width")
-    parser.add_argument("--flat", type=int, default=10_000, help="calls between looks at memory")
+    parser.add_argument("--notes", type=int, default=3_300, help="Markdown files of the folder")
+    parser.add_argument("--flat", type=int, default=10_000, help="calls while memory is looked at")
     asked = parser.parse_args()
     root = str(Path(asked.root).absolute())
     with tempfile.TemporaryDirectory() as folder:
+        write_folder(Path(folder, "aios"), notes=asked.notes)
         environ = environment(Path(folder))
-        anyio.run(starts, environ, root, asked.runs)
         token = Path(folder, "token")
         secret = secrets.token_urlsafe(32)
         token.write_text(secret, encoding="ascii")
         token.chmod(0o600)
+        sys.stdout.write(f"load before: {os.getloadavg()[0]:.1f}\n\n")
         with http_server(environ, root, token) as (url, pid):
             anyio.run(calls_of, url, secret, asked.calls)
-            before = resident_mib(pid)
-            name, arguments = CALLS[0]
-            anyio.run(client_calls, url, secret, name, arguments, asked.flat, [])
-            after = resident_mib(pid)
-            if before is not None and after is not None:
-                sys.stdout.write(
-                    f"\nresident memory: {before:.1f} MiB, after {asked.flat} more calls"
-                    f" {after:.1f} MiB\n"
-                )
+            anyio.run(many_calls, url, secret, pid, asked.flat)
+        sys.stdout.write(f"\nload after: {os.getloadavg()[0]:.1f}\n")
 
 
 if __name__ == "__main__":
