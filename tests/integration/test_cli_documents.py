@@ -10,6 +10,7 @@ import msgspec
 import pytest
 from cli_call import call
 from fleet_builder import FleetBuilder
+from lent_models import lend_tiny
 
 from agentic_os.results import DOCUMENTS, Envelope
 
@@ -55,6 +56,7 @@ COMMANDS = [
     ("roots list", "roots-list"),
     ("roots add {root}", "roots-add"),
     ("roots remove {root}", "roots-remove"),
+    ("index status", "index-status"),
 ]
 
 
@@ -88,6 +90,22 @@ def test_documents_follow_their_schemas(rich: FleetBuilder, command: str, name: 
 
     validate(finished.document, name)
     assert finished.text.count("\n") == 1
+
+
+def test_documents_of_the_index(rich: FleetBuilder, places: Path) -> None:
+    lend_tiny(places / "data")
+    for command, name in (
+        ("index build --all", "index-build"),
+        ("index status", "index-status"),
+        ("index optimize", "index-optimize"),
+        ("search port --mode semantic --explain", "search"),
+    ):
+        document = call(*command.split(), "--json", "--root", rich.root).document
+        validate(document, name)
+        assert document["data"] is not None
+    missing = call("index", "optimize", "--json", "--root", rich.root / "shop")
+    validate(missing.document, "index-optimize")
+    assert missing.document["error"]["code"] == "SEMANTIC_UNAVAILABLE"
 
 
 def test_the_documents_are_full(rich: FleetBuilder) -> None:

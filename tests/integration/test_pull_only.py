@@ -10,6 +10,7 @@ import watched
 from cli_process import Finished, run
 from fleet_builder import FleetBuilder
 from hostile_fleet import LIGHT, HostileFleet, write_hostile_fleet
+from lent_models import lend_tiny
 
 WATCHED = Path(watched.__file__)
 COMMANDS = [
@@ -24,7 +25,13 @@ COMMANDS = [
     ("graph stats --json", 2),
     ("graph find function", 2),
     ("graph links", 2),
-    ("graph export", 0),
+    ("graph export", 2),
+    ("index build --all --json", 0),
+    ("index build --json", 0),
+    ("index status --json", 0),
+    ("index optimize", 0),
+    (f"search {LIGHT} --mode semantic", 2),
+    (f"search {LIGHT} --mode hybrid --limit 1000 --json", 2),
     ("doctor --jsonl", 3),
     ("purge", 0),
     ("search steer --kind capability", 2),
@@ -115,7 +122,10 @@ def watch(
     )
 
 
-def test_no_command_changes_or_starts_anything(hostile: HostileFleet, tmp_path: Path) -> None:
+def test_no_command_changes_or_starts_anything(
+    hostile: HostileFleet, places: Path, tmp_path: Path
+) -> None:
+    lend_tiny(places / "data")
     before = tree(hostile.root)
     outside = tree(hostile.outside)
     record = tmp_path / "record"

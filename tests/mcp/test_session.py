@@ -15,7 +15,9 @@ import pytest
 from aios_builder import AiosBuilder
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPError
+from prepared_model import lend_minilm
 
+from agentic_os.results import MODES
 from mcp import Client
 
 FLEET = Path(__file__).parents[2] / "examples/fleet"
@@ -121,6 +123,35 @@ async def test_a_noisy_dependency_cannot_break_the_session(tmp_path: Path) -> No
         found = await client.call_tool("search_fleet", {"query": "dunning"})
 
     assert found.structured_content["data"]["hits"]
+
+
+@pytest.mark.anyio
+async def test_every_mode_is_answered_and_a_new_index_is_seen(places: Path) -> None:
+    lend_minilm(places / "data")
+    build = [sys.executable, "-m", "agentic_os", "index", "build", "--root", str(FLEET)]
+    question = "waiting before trying the payment again"
+
+    async with session("auto") as client:
+
+        async def ask(mode: str) -> Any:
+            return await client.call_tool("search_fleet", {"query": question, "mode": mode})
+
+        refused = await ask("semantic")
+        before = (await ask("auto")).structured_content
+        done = await anyio.run_process(build)
+        after = {mode: (await ask(mode)).structured_content for mode in MODES}
+
+    assert refused.is_error
+    assert "SEMANTIC_UNAVAILABLE" in refused.content[0].text
+    assert done.returncode == 0
+    assert before["data"]["coverage"]["embedder"] is None
+    said = {mode: found["data"]["coverage"]["embedder"] for mode, found in after.items()}
+    assert said.pop("lexical") is None
+    assert set(said.values()) == {"all-MiniLM-L6-v2"}
+    first = after["semantic"]["data"]["hits"][0]
+    assert first["path"] == ".agents/memory/project_retry-policy.md"
+    assert first["confirmed"]
+    assert after["hybrid"]["data"]["hits"] == after["auto"]["data"]["hits"]
 
 
 @pytest.mark.anyio
