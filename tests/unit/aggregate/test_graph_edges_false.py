@@ -7,10 +7,14 @@ declaration (R1) may be part of a case: then only that edge may exist.
 # ruff: noqa: E501 - the sources under test stand on one line each
 
 import json
+import sys
 from collections.abc import Iterator
 
 import pytest
 from code_builder import CodeBuilder, Files, pyproject
+
+from agentic_os.aggregate import graph_edges, graph_edges_packages
+from agentic_os.aggregate.graph_edges import CrossEdge
 
 Case = tuple[str, Files, list[Files], frozenset[str]]
 NOTHING: frozenset[str] = frozenset()
@@ -571,16 +575,54 @@ def test_there_are_more_than_a_hundred_cases() -> None:
     assert len({case[0] for case in CASES}) == len(CASES) > 100
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case[0] for case in CASES])
-def test_nothing_false_becomes_a_hard_edge(case: Case) -> None:
+def hard_edges(case: Case) -> list[CrossEdge]:
     _, consumer, providers, allowed = case
     build = CodeBuilder()
     build.project("the-consumer", consumer)
     for number, files in enumerate(providers):
         build.project(f"provider{number}" if number else "orders", files)
-    hard = [
+    return [
         edge
         for edge in build.edges()
         if edge.confidence != "AMBIGUOUS" and edge.rule not in allowed
     ]
-    assert [(edge.rule, edge.relation, edge.detail) for edge in hard] == []
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case[0] for case in CASES])
+def test_nothing_false_becomes_a_hard_edge(case: Case) -> None:
+    assert [(edge.rule, edge.relation, edge.detail) for edge in hard_edges(case)] == []
+
+
+def nothing(*_arguments: object) -> bool:
+    return False
+
+
+def anything(*_arguments: object) -> bool:
+    return True
+
+
+@pytest.mark.parametrize(
+    ("guard", "stand_in", "prefix"),
+    [
+        ("is_standard_module", nothing, "python-stdlib-"),
+        ("is_standard_module", nothing, "node-builtin-"),
+        ("is_excluded", nothing, "provider-in-"),
+        ("GENERIC_NAMES", frozenset[str](), "generic-package-"),
+        ("SYSTEM_COMMANDS", frozenset[str](), "command-"),
+        ("UNSURE", graph_edges.CERTAIN, "two-"),
+        ("DeclaredLinks.holds", anything, "plain-module-"),
+    ],
+)
+def test_without_its_guard_a_case_would_link(
+    guard: str, stand_in: object, prefix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if guard == "DeclaredLinks.holds":
+        monkeypatch.setattr(graph_edges_packages.DeclaredLinks, "holds", stand_in)
+    for module in list(sys.modules.values()):
+        room = getattr(module, "__name__", "").rpartition(".")[0]
+        if room in {"agentic_os.aggregate", "agentic_os.code"} and hasattr(module, guard):
+            monkeypatch.setattr(module, guard, stand_in)
+
+    cases = [case for case in CASES if case[0].startswith(prefix)]
+
+    assert any(hard_edges(case) for case in cases)
