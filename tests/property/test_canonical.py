@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentic_os.crypto import Number, canonicalize, decode, encode, is_canonical
-from agentic_os.crypto.canonical import canonicalize_strict
+from agentic_os.crypto.canonical import canonicalize_strict, read_value
 from agentic_os.crypto.canonical_values import is_number
 from agentic_os.errors import CryptoError
 
@@ -113,3 +113,35 @@ def _spell(tree: Any, *, indent: int, ascii_only: bool) -> bytes:
         case _:
             text = json.dumps(tree, ensure_ascii=ascii_only)
     return text.encode()
+
+
+def _read(data: bytes, read: Any) -> tuple[str, Any]:
+    try:
+        return "value", read(data)
+    except CryptoError as error:
+        return error.code, error.message
+
+
+def _types(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _types(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_types(inner) for inner in value]
+    return type(value)
+
+
+@given(VALUES.map(encode) | JSON_LIKE.map(str.encode))
+def test_a_fast_reading_is_the_strict_one(data: bytes) -> None:
+    kind, value = _read(data, read_value)
+    assert (kind, value) == _read(data, decode)
+    if kind == "value":
+        assert _types(value) == _types(decode(data))
+        assert repr(value) == repr(decode(data))  # the order of members, too
+
+
+@given(VALUES, st.data())
+def test_a_fast_reading_is_the_strict_one_after_one_byte_changed(value: Any, data: Any) -> None:
+    text = bytearray(encode(value))
+    at = data.draw(st.integers(0, len(text) - 1))
+    text[at] = data.draw(st.integers(0, 255))
+    assert _read(bytes(text), read_value) == _read(bytes(text), decode)

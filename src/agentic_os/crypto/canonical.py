@@ -21,6 +21,7 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
+from typing import cast
 
 import msgspec
 
@@ -28,6 +29,7 @@ from agentic_os.crypto.canonical_reader import decode
 from agentic_os.crypto.canonical_values import (
     NESTING_LEVELS,
     JsonInput,
+    JsonValue,
     Number,
     invalid,
     is_number,
@@ -47,6 +49,7 @@ _ESCAPES = {chr(code): f"\\u{code:04x}" for code in range(0x20)} | {
     "\r": "\\r",
     "\t": "\\t",
 }
+_UNSURE = object()
 _FIXED_NOTATION = (1e-6, 1e21)  # the original's writer refuses floats outside [low, high)
 
 
@@ -86,6 +89,16 @@ def are_canonical(texts: Sequence[bytes]) -> bool:
     return all(is_canonical(text) for text in texts)
 
 
+def read_value(data: bytes) -> JsonValue:
+    """``decode``, several times faster where ``data`` is canonical and holds no fraction.
+
+    Raises:
+        CryptoError: ``CANONICAL_INVALID``.
+    """
+    tree = _round_trip(data, _WHOLE_DECODER)
+    return decode(data) if tree is _UNSURE else cast("JsonValue", tree)
+
+
 def canonicalize_strict(data: bytes) -> bytes:
     """``canonicalize`` without the fast path."""
     return encode(decode(data))
@@ -111,26 +124,37 @@ def _verbatim(text: str) -> msgspec.Raw:
     return msgspec.Raw(text.encode("ascii"))
 
 
+def _no_fraction(text: str) -> object:
+    raise ValueError(text)
+
+
 _FAST_DECODER = msgspec.json.Decoder(float_hook=_verbatim)
+_WHOLE_DECODER = msgspec.json.Decoder(float_hook=_no_fraction)
 _FAST_ENCODER = msgspec.json.Encoder(order="deterministic")
 
 
 def _round_trips(data: bytes) -> bool:
-    """Whether the fast path is sure that ``data`` is canonical; False means "not sure".
+    """Whether the fast path is sure that ``data`` is canonical; False means "not sure"."""
+    return _round_trip(data, _FAST_DECODER) is not _UNSURE
+
+
+def _round_trip(data: bytes, decoder: "msgspec.json.Decoder[object]") -> object:
+    """The tree of ``data`` if the fast path is sure that it is canonical, else ``_UNSURE``.
 
     The encoder writes canonical text for every tree that it is given, save two things, which
     are screened here: U+0000 in a value, and nesting. Duplicate keys collapse in the tree, so
-    the result is shorter than the input; fractions are carried as text by ``_verbatim``.
+    the result is shorter than the input; fractions are carried as text by ``_verbatim``, or
+    refused by ``_no_fraction``.
     """
     if b"\\u0000" in data:
-        return False
+        return _UNSURE
     try:
-        tree = _FAST_DECODER.decode(data)
-    except (msgspec.MsgspecError, ValueError, RecursionError):
-        return False
-    if _count_brackets(data) > NESTING_LEVELS and not _is_shallow(tree):
-        return False
-    return _FAST_ENCODER.encode(tree) == data
+        tree = decoder.decode(data)
+        if _count_brackets(data) > NESTING_LEVELS and not _is_shallow(tree):
+            return _UNSURE
+        return tree if _FAST_ENCODER.encode(tree) == data else _UNSURE
+    except (msgspec.MsgspecError, ValueError, RecursionError, OverflowError):
+        return _UNSURE
 
 
 def _count_brackets(data: bytes) -> int:

@@ -6,24 +6,18 @@ what it returns leaves the process only after the commit.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from agentic_os.crypto.canonical import encode
-from agentic_os.crypto.canonical_texts import encode_base64, sha256_text
-from agentic_os.crypto.envelope_keys import format_time
-from agentic_os.crypto.keys import ML_DSA_87
 from agentic_os.crypto.note import SignedNote, sign_text
-from agentic_os.crypto.root_profile import FAST_PROFILE
 from agentic_os.witness.bookmark import (
     BookmarkRequest,
-    KeySignature,
     Receipt,
-    receipt_text,
 )
 from agentic_os.witness.bookmark_json import receipt_tree
 from agentic_os.witness.cases import BookmarkCase, CheckpointCase
 from agentic_os.witness.claims import VerifiedBookmark, VerifiedHead
+from agentic_os.witness.foresight import Foreseen, bookmark_case, sign_receipt
 from agentic_os.witness.keyring import WitnessKeys
 from agentic_os.witness.refusal import Refusal
 from agentic_os.witness.rows import Evidence, StateRows
@@ -61,21 +55,13 @@ def bookmark_work(
     keys: WitnessKeys,
     settings: RuleSettings,
     clock: Callable[[], float],
+    foreseen: Foreseen | None = None,
 ) -> Callable[[StateRows], Acknowledged | Refusal]:
-    """Return the work of a bookmark."""
+    """Return the work of a bookmark; ``foreseen`` spares it a signature where it comes true."""
 
     def work(rows: StateRows) -> Acknowledged | Refusal:
         claim = verified.claim
-        origin = rows.origin(claim.head.origin) if claim.head else None
-        owner = origin.identity_id if origin else None
-        case = BookmarkCase(
-            claim=claim,
-            identity=rows.identity(claim.identity_id),
-            origin=origin,
-            predecessor=rows.identity(owner) if owner and owner != claim.identity_id else None,
-            settings=settings,
-            now=int(clock()),
-        )
+        case = bookmark_case(rows, claim, settings=settings, now=int(clock()))
         decision = decide_bookmark(case)
         if isinstance(decision, Refused):
             _keep(rows, decision, _bookmark_evidence(request, verified.note, decision), case.now)
@@ -84,13 +70,17 @@ def bookmark_work(
         if isinstance(decision, Accepted):
             status = ACCEPTED_FIRST_STATUS if decision.is_first else ACCEPTED_STATUS
             outcome = "registered" if decision.is_first else "advanced"
-            answer = _write_bookmark(rows, request, case, decision, keys)
+            if foreseen is not None and foreseen.decision == decision:
+                receipt = foreseen.receipt
+            else:
+                receipt = sign_receipt(request, decision, keys)
+            answer = _write_bookmark(rows, request, case, decision, receipt)
         else:
             answer = decision.answer
         if claim.head and verified.note:
             _write_binding(rows, claim.head, case, decision.time)
             note = _write_head(
-                rows, claim.head, verified.note, before=origin, keys=keys, time=decision.time
+                rows, claim.head, verified.note, before=case.origin, keys=keys, time=decision.time
             )
             answer = _with_cosignature(answer, note)
         return Acknowledged(status=status, body=answer, outcome=outcome)
@@ -138,9 +128,8 @@ def _write_bookmark(
     request: BookmarkRequest,
     case: BookmarkCase,
     decision: Accepted,
-    keys: WitnessKeys,
+    receipt: Receipt,
 ) -> bytes:
-    receipt = _signed_receipt(request, decision, keys)
     answer = encode(receipt_tree(receipt))
     if decision.succeeds:
         rows.retire_identity(decision.succeeds, successor=request.identity_id)
@@ -192,35 +181,6 @@ def _write_head(
         note=cosigned.data,
     )
     return cosigned
-
-
-def _signed_receipt(request: BookmarkRequest, decision: Accepted, keys: WitnessKeys) -> Receipt:
-    public = keys.receipt_public
-    witnessed_at = format_time(datetime.fromtimestamp(decision.time, UTC))
-    text = receipt_text(
-        identity_id=request.identity_id,
-        previous_ordinal=decision.previous_ordinal,
-        previous_hash=decision.previous_hash,
-        ordinal=request.ordinal,
-        ledger_hash=request.ledger_hash,
-        witnessed_at=witnessed_at,
-    )
-    return Receipt(
-        identity_id=request.identity_id,
-        previous_ordinal=decision.previous_ordinal,
-        previous_hash=decision.previous_hash,
-        ordinal=request.ordinal,
-        ledger_hash=request.ledger_hash,
-        witnessed_at=witnessed_at,
-        signature=KeySignature(
-            signature_profile=FAST_PROFILE,
-            alg=ML_DSA_87,
-            key_id=public.key_id,
-            public_key_fingerprint=public.part(ML_DSA_87).public_key_fingerprint,
-            signature_input_sha256=sha256_text(text),
-            sig_b64=encode_base64(keys.receipt_key.sign(text)),
-        ),
-    )
 
 
 def _with_cosignature(answer: bytes, note: SignedNote) -> bytes:

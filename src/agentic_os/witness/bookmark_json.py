@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from agentic_os.crypto.canonical import encode
+from agentic_os.crypto.canonical import encode, read_value
 from agentic_os.crypto.canonical_reader import decode
 from agentic_os.crypto.canonical_texts import decode_base64, encode_base64
 from agentic_os.crypto.canonical_values import JsonInput, JsonValue
@@ -22,7 +22,7 @@ from agentic_os.crypto.checkpoint import (
 from agentic_os.crypto.envelope_keys import (
     IDENTITY_KEY_TYPE,
     PublicKeyEnvelope,
-    read_public_key_envelope,
+    read_known_envelope,
 )
 from agentic_os.crypto.keys import ML_DSA_87
 from agentic_os.crypto.note_keys import parse_vkey
@@ -59,7 +59,7 @@ def read_request(body: bytes) -> BookmarkRequest:
         RequestRefusedError: 400 with the reason.
     """
     try:
-        tree = decode(body)
+        tree = read_value(body)
     except CryptoError as error:
         raise malformed(error.message) from None
     if not isinstance(tree, dict):
@@ -134,7 +134,7 @@ def _without_quotes(reason: str) -> str:
 
 def _identity_key(tree: JsonValue) -> PublicKeyEnvelope:
     try:
-        envelope = read_public_key_envelope(tree)
+        envelope = read_known_envelope(encode(tree))
     except CryptoError as error:
         raise malformed(error.message) from None
     if envelope.key_type != IDENTITY_KEY_TYPE or envelope.keys[0].alg != ML_DSA_87:

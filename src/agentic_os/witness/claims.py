@@ -13,7 +13,7 @@ from typing import Final
 from agentic_os.crypto.canonical_reader import decode
 from agentic_os.crypto.canonical_texts import decode_base64, sha256_text
 from agentic_os.crypto.checkpoint import Checkpoint, SignedCheckpoint
-from agentic_os.crypto.envelope_keys import identity_id
+from agentic_os.crypto.envelope_keys import PublicKeyEnvelope, identity_id
 from agentic_os.crypto.keys import ML_DSA_87, VerifyingKey
 from agentic_os.crypto.keys_transition import verify_transition_line
 from agentic_os.crypto.merkle import inclusion_holds, leaf_hash
@@ -32,6 +32,7 @@ from agentic_os.witness.state import BookmarkClaim, HeadClaim, OriginState
 
 KEY_DIGITS_CHARS: Final = 16
 KNOWN_KEYS_ENTRIES: Final = 4096
+KNOWN_IDENTITIES_ENTRIES: Final = 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +51,14 @@ class VerifiedBookmark:
     note: SignedNote | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _KnownIdentity:
+    """What follows from an identity's envelope alone, and so is worked out once."""
+
+    key: VerifyingKey
+    identity_id: str
+
+
 def verify_bookmark(
     request: BookmarkRequest, *, origin: OriginState | None, admitted: bool, now: datetime
 ) -> VerifiedBookmark:
@@ -66,13 +75,14 @@ def verify_bookmark(
     Raises:
         RequestRefusedError: 400 or 401.
     """
-    key = _verified_key(request, now)
-    digits = key_digits(key)
+    known = _known_identity(request.public_key)
+    key = known.key
+    _check_signature(request, key, now)
     verified = _verify_proof(request.proof, key, origin) if request.proof else None
     claim = BookmarkClaim(
         identity_id=request.identity_id,
-        derived_id=identity_id(request.public_key),
-        key_digits=digits,
+        derived_id=known.identity_id,
+        key_digits=key_digits(key),
         ordinal=request.ordinal,
         ledger_hash=request.ledger_hash,
         admitted=admitted,
@@ -129,7 +139,16 @@ def _known_key(vkey: str) -> NoteKey:
     return parse_vkey(vkey)
 
 
-def _verified_key(request: BookmarkRequest, now: datetime) -> VerifyingKey:
+@lru_cache(maxsize=KNOWN_IDENTITIES_ENTRIES)
+def _known_identity(envelope: PublicKeyEnvelope) -> _KnownIdentity:
+    try:
+        key = VerifyingKey(ML_DSA_87, envelope.part(ML_DSA_87).raw)
+    except CryptoError as error:
+        raise malformed(error.message) from None
+    return _KnownIdentity(key=key, identity_id=identity_id(envelope))
+
+
+def _check_signature(request: BookmarkRequest, key: VerifyingKey, now: datetime) -> None:
     envelope, signature = request.public_key, request.signature
     part, text = envelope.part(ML_DSA_87), request.text
     stated = (
@@ -143,10 +162,8 @@ def _verified_key(request: BookmarkRequest, now: datetime) -> VerifyingKey:
         raise unsigned("identity signature does not name this request and key")
     if not envelope.is_valid_at(now):
         raise unsigned("identity public key is outside its window")
-    key = VerifyingKey(ML_DSA_87, part.raw)
     if not _verifies(key, signature.sig_b64, text):
         raise unsigned("identity signature verification failed")
-    return key
 
 
 def _verifies(key: VerifyingKey, sig_b64: str, text: bytes) -> bool:

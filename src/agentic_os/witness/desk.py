@@ -1,18 +1,22 @@
 """The witness without HTTP: bytes of a request in, an answer or a refusal out.
 
 The order for every request: form, signatures, rate of its identity or origin, then the rule
-inside a transaction. What can be refused from committed state alone (an unknown origin, no
+inside a transaction. Signatures of bookmarks are verified, and receipts signed, in threads
+beside the event loop. What can be refused from committed state alone (an unknown origin, no
 trusted signature) never reaches the writer.
 """
 
 import asyncio
 import hashlib
+import os
 import sqlite3
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final
+from functools import cache, partial
+from typing import Final, TypeVar
 
 from agentic_os.crypto.canonical_texts import sha256_text
 from agentic_os.crypto.keys import ML_DSA_87
@@ -24,17 +28,22 @@ from agentic_os.witness.bookmark_json import read_request
 from agentic_os.witness.cases import CheckpointCase
 from agentic_os.witness.claims import trusted_keys, verify_bookmark, verify_head
 from agentic_os.witness.config import WitnessConfig
+from agentic_os.witness.foresight import Foreseen, bookmark_case, foresee, sign_receipt
 from agentic_os.witness.keyring import WitnessKeys
 from agentic_os.witness.limits import TokenBuckets
 from agentic_os.witness.refusal import Refusal, RequestRefusedError
 from agentic_os.witness.rows import StateRows
 from agentic_os.witness.rule import decide_checkpoint
-from agentic_os.witness.state import OriginState, Refused, RuleSettings
+from agentic_os.witness.state import BookmarkClaim, OriginState, Refused, RuleSettings
 from agentic_os.witness.store import WitnessStore
 
 SUBJECT_CHARS: Final = 12
+SIGNATURE_THREADS: Final = 8
+"""At most; never more than there are processors. The library lets go of the interpreter."""
 _EARLY_STATUSES: Final = frozenset({400, 403, 404})
 _RETRY_SECONDS: Final = 1
+
+ResultT = TypeVar("ResultT")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,17 +81,25 @@ class WitnessDesk:
         try:
             request = read_request(body)
             subject = _short(request.identity_id)
-            verified = verify_bookmark(
+            verify = partial(
+                verify_bookmark,
                 request,
                 origin=self._origin(request.proof.origin) if request.proof else None,
                 admitted=self._admits(request),
                 now=datetime.fromtimestamp(self._clock(), UTC),
             )
+            verified = await _beside(verify)
             self._rates.take(request.identity_id)
+            foreseen = await self._foreseen(request, verified.claim)
         except RequestRefusedError as error:
             return Reply(result=error.refusal, subject=subject)
         work = bookmark_work(
-            request, verified, keys=self.keys, settings=self._settings, clock=self._clock
+            request,
+            verified,
+            keys=self.keys,
+            settings=self._settings,
+            clock=self._clock,
+            foreseen=foreseen,
         )
         return Reply(result=await self._commit(work), subject=subject)
 
@@ -122,6 +139,19 @@ class WitnessDesk:
         except sqlite3.Error:
             raise _unreadable() from None
 
+    async def _foreseen(self, request: BookmarkRequest, claim: BookmarkClaim) -> Foreseen | None:
+        try:
+            case = bookmark_case(
+                self.store.read, claim, settings=self._settings, now=int(self._clock())
+            )
+        except sqlite3.Error:
+            raise _unreadable() from None
+        decision = foresee(case)
+        if decision is None:
+            return None
+        receipt = await _beside(partial(sign_receipt, request, decision, self.keys))
+        return Foreseen(decision=decision, receipt=receipt)
+
     def _origin(self, name: str) -> OriginState | None:
         try:
             return self.store.read.origin(name)
@@ -149,6 +179,19 @@ class WitnessDesk:
         except sqlite3.IntegrityError:
             # A trigger of the database stood up for an invariant that the rule let pass.
             return Refusal(status=503, code="INVARIANT", message="the database refused the write")
+
+
+async def _beside(work: Callable[[], ResultT]) -> ResultT:
+    """Run ``work``, mostly arithmetic of signatures, beside the event loop."""
+    return await asyncio.get_running_loop().run_in_executor(_signature_threads(), work)
+
+
+@cache
+def _signature_threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(
+        max_workers=min(SIGNATURE_THREADS, os.cpu_count() or 1),
+        thread_name_prefix="witness-signatures",
+    )
 
 
 def sync_listed_logs(store: WitnessStore, config: WitnessConfig, *, now: int) -> None:

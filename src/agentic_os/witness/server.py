@@ -64,7 +64,8 @@ def serve_witness(
     sys.setswitchinterval(SWITCH_SECONDS)
     desk = open_desk(config)
     try:
-        asyncio.run(_serve(WitnessService(desk), started))
+        with asyncio.Runner(loop_factory=_fast_loop()) as runner:
+            runner.run(_serve(WitnessService(desk), started))
     finally:
         desk.store.close()
         log_event("stopped")
@@ -143,6 +144,15 @@ def _server(service: WitnessService, config: WitnessConfig) -> "uvicorn.Server":
             timeout_graceful_shutdown=SHUTDOWN_SECONDS,
         )
     )
+
+
+def _fast_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """Uvloop where it is there (it has no build for some platforms), else the default."""
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    return uvloop.new_event_loop
 
 
 def _port(server: "uvicorn.Server") -> int:

@@ -2,20 +2,29 @@
 
 import asyncio
 import sqlite3
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from witness_actors import Owner, desk_of, new_witness
+from witness_actors import BORN, Owner, desk_of, new_witness
 
+from agentic_os.crypto import ML_DSA_87, decode, encode, sha256_text
+from agentic_os.crypto.envelope_keys import make_public_key_envelope
+from agentic_os.crypto.root_profile import ROOT_PROFILE
+from agentic_os.witness import answers as answers_module
+from agentic_os.witness import desk as desk_module
 from agentic_os.witness.add_checkpoint import AddCheckpoint, write_add_checkpoint
 from agentic_os.witness.answers import Acknowledged
-from agentic_os.witness.bookmark_json import write_request
+from agentic_os.witness.bookmark import Receipt, request_text
+from agentic_os.witness.bookmark_json import read_receipt, write_request
 from agentic_os.witness.config import WitnessConfig
 from agentic_os.witness.desk import Reply, WitnessDesk
+from agentic_os.witness.foresight import sign_receipt
 from agentic_os.witness.refusal import Refusal, RequestRefusedError
 from agentic_os.witness.rows import StateRows
-from agentic_os.witness.submission import build_bookmark
+from agentic_os.witness.submission import build_bookmark, check_receipt
 
 LOG = Owner(seed=1).add(20)
 LEDGER = LOG.ledger()
@@ -92,7 +101,7 @@ class Broken:
     def origin(self, _name: str) -> None:
         raise sqlite3.OperationalError("disk I/O error")
 
-    note = origin
+    note = identity = origin
 
 
 def test_a_disk_that_cannot_be_read_is_unavailable(
@@ -107,6 +116,10 @@ def test_a_disk_that_cannot_be_read_is_unavailable(
     ):
         assert isinstance(reply.result, Refusal)
         assert (reply.result.status, reply.result.code) == (503, "STORAGE_FAILED")
+    plain = write_request(build_bookmark(LEDGER, ordinal=20, old_size=None, binds=False))
+    reply = asyncio.run(desk.bookmark(plain))  # without an origin its identity is read later
+    assert isinstance(reply.result, Refusal)
+    assert (reply.result.status, reply.result.code) == (503, "STORAGE_FAILED")
     with pytest.raises(RequestRefusedError):
         desk.note("00" * 32)
 
@@ -134,3 +147,105 @@ def test_a_closing_witness_says_so(desk: WitnessDesk) -> None:
 
     assert isinstance(reply.result, Refusal)
     assert (reply.result.status, reply.result.code) == (503, "STORE_CLOSED")
+
+
+@pytest.fixture
+def clock() -> list[float]:
+    """The time of a desk, to be set."""
+    return [1_900_000_000.0]
+
+
+@pytest.fixture
+def timed(tmp_path: Path, clock: list[float]) -> Iterator[WitnessDesk]:
+    config = WitnessConfig(folder=new_witness(tmp_path / "timed"), requests_per_minute=0)
+    with desk_of(config, clock=lambda: clock[0]) as opened:
+        yield opened
+
+
+def bookmark(ordinal: int, owner: Owner = LOG) -> bytes:
+    return write_request(
+        build_bookmark(owner.ledger(), ordinal=ordinal, old_size=None, binds=False)
+    )
+
+
+class Signing:
+    """Counts where receipts are signed: beside the writer, or in its transaction."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.threads: list[str] = []
+        for module in (desk_module, answers_module):
+            monkeypatch.setattr(module, "sign_receipt", self)
+
+    def __call__(self, *arguments: Any) -> Receipt:
+        self.threads.append(threading.current_thread().name.partition("_")[0])
+        return sign_receipt(*arguments)
+
+
+def test_a_receipt_is_signed_beside_the_writer(
+    timed: WitnessDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    signing = Signing(monkeypatch)
+    replies = [asyncio.run(timed.bookmark(bookmark(ordinal))) for ordinal in (1, 2, 2, 1)]
+    assert [reply.result.status for reply in replies] == [201, 200, 200, 409]
+    # Neither the repeated one nor the refused one needs a receipt.
+    assert signing.threads == ["witness-signatures"] * 2
+
+
+def test_a_receipt_that_does_not_come_true_is_signed_anew(
+    timed: WitnessDesk, clock: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    signing = Signing(monkeypatch)
+    assert asyncio.run(timed.bookmark(bookmark(1))).result.status == 201
+    commit = timed._commit
+
+    async def late(
+        work: Callable[[StateRows], Acknowledged | Refusal],
+    ) -> Acknowledged | Refusal:
+        monkeypatch.setattr(timed, "_commit", commit)
+        clock[0] += 1  # a second passes, and another bookmark of this identity wins
+        winner = await timed.bookmark(bookmark(2))
+        assert winner.result.status == 200
+        return await commit(work)
+
+    monkeypatch.setattr(timed, "_commit", late)
+    reply = asyncio.run(timed.bookmark(bookmark(3)))
+    assert isinstance(reply.result, Acknowledged)
+    receipt = read_receipt(reply.result.body)
+    assert (receipt.previous_ordinal, receipt.ordinal) == (2, 3)
+    check_receipt(receipt, timed.keys.receipt_public)
+    assert signing.threads == [
+        "witness-signatures",  # of 1
+        "witness-signatures",  # of 3, as if it followed 1: never sent
+        "witness-signatures",  # of 2
+        "witness-writer",  # of 3, as it came to be
+    ]
+
+
+def test_a_key_of_another_length_is_malformed(timed: WitnessDesk) -> None:
+    """Its fingerprint, its name and its signature's words are all in order."""
+    document = decode(bookmark(1))
+    assert isinstance(document, dict)
+    envelope = document["identity_public_key"]
+    signature = document["identity_signature"]
+    assert isinstance(envelope, dict)
+    assert isinstance(signature, dict)
+    short = make_public_key_envelope(
+        key_id=str(envelope["key_id"]),
+        key_type="identity",
+        profile=ROOT_PROFILE,
+        keys=[(ML_DSA_87, bytes(10))],
+        created_at=BORN,
+        valid_days=36_500,
+    )
+    text = request_text(
+        identity_id=str(document["identity_id"]),
+        public_key=short,
+        ordinal=1,
+        ledger_hash=str(document["ledger_hash"]),
+    )
+    signature["public_key_fingerprint"] = short.keys[0].public_key_fingerprint
+    signature["signature_input_sha256"] = sha256_text(text)
+    document["identity_public_key"] = decode(short.document)
+    reply = asyncio.run(timed.bookmark(encode(document)))
+    assert isinstance(reply.result, Refusal)
+    assert (reply.result.status, reply.result.code) == (400, "MALFORMED")

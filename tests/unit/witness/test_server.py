@@ -1,8 +1,10 @@
 """The runner as a process: start, graceful stop, and what keeps it from starting."""
 
 import signal
+import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +13,7 @@ import httpx
 import pytest
 from witness_actors import Owner, new_witness
 
+from agentic_os.witness import server as server_module
 from agentic_os.witness.bookmark_json import read_receipt, write_request
 from agentic_os.witness.config import read_witness_config
 from agentic_os.witness.server import open_desk
@@ -63,6 +66,43 @@ def test_a_graceful_stop_keeps_what_was_answered(tmp_path: Path, number: int) ->
     assert state
     assert state.bookmark
     assert state.bookmark.ordinal == 3
+
+
+def test_what_is_in_flight_is_answered_before_it_stops(tmp_path: Path) -> None:
+    folder = new_witness(tmp_path / "w")
+    (folder / "witness.toml").write_text("port = 0\n")
+    owner = Owner(seed=1).add(3)
+    body = write_request(build_bookmark(owner.ledger(), ordinal=3, old_size=None, binds=False))
+    with started(folder) as (server, port):
+        with socket.create_connection(("127.0.0.1", port), timeout=20) as line:
+            head = f"POST /witness/bookmark HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}"
+            line.sendall(head.encode() + b"\r\n\r\n" + body[:100])
+            time.sleep(0.3)  # it has begun to read
+            server.send_signal(signal.SIGTERM)
+            time.sleep(0.3)  # it has begun to stop
+            with pytest.raises(OSError, match="refused"):
+                socket.create_connection(("127.0.0.1", port), timeout=5)
+            line.sendall(body[100:])
+            answer = line.recv(65536)
+        code = server.wait(20)
+
+    assert answer.startswith(b"HTTP/1.1 201 ")
+    assert code == 0
+    desk = open_desk(read_witness_config(folder))
+    state = desk.store.read.identity(owner.ledger().identity_id)
+    desk.store.close()
+    assert state is not None
+
+
+def test_it_runs_without_the_faster_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """uvloop has no build for some platforms."""
+    factory = server_module._fast_loop()
+    assert factory is not None
+    loop = factory()
+    assert "uvloop" in type(loop).__module__
+    loop.close()
+    monkeypatch.setitem(sys.modules, "uvloop", None)
+    assert server_module._fast_loop() is None
 
 
 def test_a_port_that_is_taken_is_said_so(tmp_path: Path) -> None:
