@@ -132,7 +132,8 @@ def _show(project: "Project", shown: "Preview") -> None:
             say(f"  {'runs      ' if place == 0 else '          '}{one_line(word)}")
         say(f"  program   {one_line(shown.program or 'not installed here')}")
         say(f"  in        {one_line(str(project.folder))}")
-        say("  It runs as you, without a shell, and may do whatever that program does there.")
+        say("  It runs as you, without a shell, and does what that program does: it may write, its")
+        say("  own index in the project say.")
     say("It would be asked by searches, until the project names anything else.")
 
 

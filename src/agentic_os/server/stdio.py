@@ -6,6 +6,7 @@ closes, and when its parent dies.
 """
 
 import os
+import sys
 import threading
 import time
 from typing import TYPE_CHECKING
@@ -33,7 +34,7 @@ def serve_stdio(make_seat: "Callable[[], Seat]", *, profile: "Profile" = "full")
     _watch_parent(os.getppid())
     anyio.run(_serve, make_seat, profile)
     # Threads that still look something up for an abandoned call are not waited for.
-    os._exit(0)
+    _leave()
 
 
 async def _serve(make_seat: "Callable[[], Seat]", profile: "Profile") -> None:
@@ -49,6 +50,14 @@ def _watch_parent(parent: int) -> None:
     def watch() -> None:
         while os.getppid() == parent:
             time.sleep(PARENT_SECONDS)
-        os._exit(0)
+        _leave()
 
     threading.Thread(target=watch, name="parent-watch", daemon=True).start()
+
+
+def _leave() -> None:
+    """End at once, and with it the engines that an abandoned call may still be asking."""
+    engines = sys.modules.get("agentic_os.tiers.engine_process")
+    if engines is not None:
+        engines.end_all_engines()
+    os._exit(0)

@@ -66,6 +66,16 @@ def engine_environment(environ: Mapping[str, str]) -> dict[str, str]:
     return {**kept, **SET_VARIABLES}
 
 
+_sessions: set[int] = set()
+"""Sessions of engines that run now."""
+
+
+def end_all_engines() -> None:
+    """End every engine at once: for a process that leaves without unwinding its threads."""
+    for session in tuple(_sessions):
+        _signal(session, signal.SIGKILL)
+
+
 @dataclass(slots=True)
 class _Running:
     """A started engine; ``eof`` once it has closed stdout."""
@@ -110,6 +120,7 @@ async def engine_process(
     import anyio
 
     running = _Running(process=_start(words, program, folder, environ), eof=anyio.Event())
+    _sessions.add(running.process.pid)
     incoming, read = anyio.create_memory_object_stream["SessionMessage | Exception"](0)
     write, outgoing = anyio.create_memory_object_stream["SessionMessage"](0)
     patient = False
@@ -234,6 +245,7 @@ async def _end(running: _Running, *, gently: bool) -> None:
         _signal(process.pid, signal.SIGTERM)
         await anyio.sleep(TERM_SECONDS)
     _signal(process.pid, signal.SIGKILL)
+    _sessions.discard(process.pid)
     pipe = process.stdout
     assert pipe is not None  # noqa: S101 - it was asked for as a pipe
     anyio.notify_closing(pipe)
