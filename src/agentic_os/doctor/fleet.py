@@ -13,6 +13,7 @@ from agentic_os.aggregate.store import SQLITE_MINIMUM
 from agentic_os.aggregate.union import missing_facts
 from agentic_os.aggregate.workspace import Workspace
 from agentic_os.doctor.identifiers import CHECKS
+from agentic_os.doctor.index import examine_index
 from agentic_os.doctor.instructions import drift
 from agentic_os.errors import FilesError
 from agentic_os.files.reading import Folder
@@ -64,6 +65,7 @@ def examine(workspace: Workspace, scope: frozenset[str] | None = None) -> Iterat
 def _checks(workspace: Workspace, scope: frozenset[str] | None) -> Iterator[Check]:
     yield _sqlite()
     yield _store(workspace)
+    yield from examine_index(workspace)
     if scope is None:
         yield from _roots(workspace)
     missing = missing_facts(workspace.store)

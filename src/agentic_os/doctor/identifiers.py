@@ -3,6 +3,7 @@
 CHECKS: dict[str, str] = {
     "sqlite.version": "This machine's SQLite has what the store needs.",
     "store.health": "The derived store is readable and whole.",
+    "index": "The semantic index, where there is one, is whole and up to date.",
     "roots.walk": "Every root was walked to its end.",
     "fleet.names": "No two projects share a name or an id.",
     "fleet.clones": "Clones of one project say the same, or one of them is listed.",
