@@ -1,8 +1,8 @@
 """The resources: projects, memory, capabilities, sources of answers, the working context.
 
-A source is served only if an answer may cite it: a fact, MEMORY.md, a vault note or an inventory
-that the store holds. It is read now, bounded, contained and redacted, and hidden characters are
-spelt out.
+A source is served only if an answer may cite it: a fact, MEMORY.md, a vault note, an inventory, or
+a file of the index, which the store holds; or a source or Markdown file that the project's code
+graph names. It is read now, bounded, contained and redacted, and hidden characters are spelt out.
 """
 
 from dataclasses import dataclass
@@ -14,6 +14,8 @@ import msgspec
 from agentic_os.aggregate import answers
 from agentic_os.aggregate.documents import Role
 from agentic_os.aggregate.sweep import LIMIT_BYTES
+from agentic_os.aggregate.workspace import Workspace
+from agentic_os.code.reading import language_of
 from agentic_os.errors import AgenticOSError, FilesError, ServerError
 from agentic_os.files.reading import Folder
 from agentic_os.server.aios_access import person_access
@@ -28,6 +30,10 @@ SOURCE_CHARS = 32_000
 _CITABLE = """
 SELECT file.role FROM file JOIN project ON project.pk = file.project
 WHERE project.id = ? AND file.path = ?
+"""
+_NAMED_BY_GRAPH = """
+SELECT 1 FROM graph_file JOIN graph_repo USING (rid)
+WHERE graph_repo.project = ? AND graph_file.path = ? AND graph_file.size >= 0
 """
 
 
@@ -113,12 +119,12 @@ def _memory(seat: Seat, uri: str, project: str) -> ResourceText:
 def _source(seat: Seat, uri: str, project: str, path: str) -> ResourceText:
     with seat.workspace() as workspace:
         own = next((one for one in workspace.fleet.projects if one.id == project), None)
-        row = workspace.store.connection.execute(_CITABLE, (project, path)).fetchone()
-        if own is None or row is None or row[0] == Role.INVOCATIONS:
+        role = _citable(workspace, project, path)
+        if own is None or role is None:
             raise _unknown()
         try:
             with Folder.open(own.folder) as folder:
-                read = folder.read(path, limit_bytes=LIMIT_BYTES[Role(row[0])])
+                read = folder.read(path, limit_bytes=LIMIT_BYTES[role])
         except FilesError:
             raise _unknown() from None
         # Redacted before it is made visible: rules look for the characters that were written.
@@ -127,6 +133,23 @@ def _source(seat: Seat, uri: str, project: str, path: str) -> ResourceText:
     if len(text) > SOURCE_CHARS:
         text = f"{text[:SOURCE_CHARS]}\n[cut after {SOURCE_CHARS} characters]"
     return ResourceText(uri=uri, mime="text/markdown", text=text)
+
+
+def _citable(workspace: Workspace, project: str, path: str) -> Role | None:
+    """What a file is to the answers that may cite it; ``None`` if none may.
+
+    Of what a graph names, only sources and Markdown: a graph that was made to name a file of
+    settings or keys opens nothing.
+    """
+    connection = workspace.store.connection
+    row = connection.execute(_CITABLE, (project, path)).fetchone()
+    if row is not None:
+        role = Role(row[0])
+        return None if role is Role.INVOCATIONS else role
+    if not path.endswith(".md") and language_of(path) is None:
+        return None
+    named = connection.execute(_NAMED_BY_GRAPH, (project, path)).fetchone()
+    return None if named is None else Role.SOURCE
 
 
 def _json(seat: Seat, uri: str, value: Any) -> ResourceText:

@@ -6,6 +6,8 @@ from fleet_builder import FleetBuilder
 
 from agentic_os.errors import AgenticOSError
 from agentic_os.files.reading import Folder
+from agentic_os.server.arguments import SearchFleet
+from agentic_os.server.fleet_tools import search_fleet
 from agentic_os.server.resources import read_resource, source_uri
 from agentic_os.server.seat import Seat
 
@@ -43,13 +45,40 @@ def test_a_cited_source_is_read_redacted_and_made_visible(seat: Seat, fleet: Fle
 
 @pytest.mark.parametrize(
     "path",
-    ["app.py", "../other/.agents/memory/note.md", "/etc/passwd", ".agents/config.yaml", ""],
+    [
+        "other.py",
+        ".env",
+        "graphify-out/graph.json",
+        "../other/.agents/memory/note.md",
+        "/etc/passwd",
+        ".agents/config.yaml",
+        "",
+    ],
 )
-def test_what_no_answer_may_cite_is_not_served(seat: Seat, path: str) -> None:
+def test_what_no_answer_may_cite_is_not_served(seat: Seat, fleet: FleetBuilder, path: str) -> None:
+    # The graph is made to name a file of settings, too.
+    shop = fleet.root / "shop"
+    shop.joinpath("other.py").write_text("x = 1\n")
+    shop.joinpath(".env").write_text("PASSWORD=plain\n")
+    graph = shop / "graphify-out/graph.json"
+    graph.write_text(graph.read_text().replace('"app.py", "source_location": "L5"', '".env"'))
     with pytest.raises(AgenticOSError) as fault:
         read_resource(seat, source_uri(project_id(seat), path), fleet=True)
 
     assert fault.value.code == "RESOURCE_UNKNOWN"
+
+
+def test_a_source_that_the_graph_names_is_served(seat: Seat, fleet: FleetBuilder) -> None:
+    token = "ghp_" + "a1B2" * 9
+    source = fleet.root / "shop/app.py"
+    source.write_text(f"{source.read_text()}TOKEN = '{token}'\n")
+
+    (hit,) = search_fleet(seat, SearchFleet(query="load", kinds=("graph",)))["data"]["hits"]
+    found = read_resource(seat, source_uri(hit["project"], hit["path"]), fleet=True)
+
+    assert hit["path"] == "app.py"
+    assert "def load():" in found.text
+    assert token not in found.text
 
 
 @pytest.mark.parametrize(
