@@ -115,6 +115,7 @@ def merge(
     lists = [answer.candidates for answer in answers]
     if not near:
         return fuse(lists), []
+    lists = [_meaningful(answer, near) for answer in answers]
     meant: list[Sequence[Candidate]] = []
     for found in near:
         meant.append(_aligned(found, [*lists, *meant]))
@@ -124,6 +125,19 @@ def merge(
         # Who asks for a name wants that name; what is merely like it comes after.
         return [*fuse(lists), *unlike], unlike
     return fuse([*lists, *meant]), unlike
+
+
+def _meaningful(answer: Found, near: list[Found]) -> Sequence[Candidate]:
+    """Where only some of the words were found, the lines that are near in meaning say more."""
+    if not answer.relaxed:
+        return answer.candidates
+    nearer = {
+        place_of(candidate): candidate
+        for found in near
+        for candidate in found.candidates
+        if candidate.lines is not None
+    }
+    return [nearer.get(place_of(candidate), candidate) for candidate in answer.candidates]
 
 
 def _aligned(found: Found, others: Sequence[Sequence[Candidate]]) -> Sequence[Candidate]:

@@ -105,6 +105,25 @@ def test_what_both_arms_find_is_one_hit(workspace: Workspace) -> None:
     assert len(found) == len(set(found))
 
 
+def test_lines_near_in_meaning_are_quoted_where_only_some_words_stand(
+    built: FleetBuilder, person: Person
+) -> None:
+    fact = built.project("dock", "obsidian-only").fact(
+        "rate", "the limit of a client", title="Rate", description="what stays"
+    )
+    build_index(person, [str(built.root)])
+
+    with open_workspace(person, [str(built.root)]) as workspace:
+        words = asked(workspace, "what ledger", mode="lexical")
+        both = asked(workspace, "what ledger", limit=50)
+
+    (by_words,) = (hit for hit in words.data.hits if hit.path.endswith(fact.name))
+    (by_both,) = (hit for hit in both.data.hits if hit.path.endswith(fact.name))
+    assert by_words.snippet == "description: what stays"
+    assert by_both.snippet == "the limit of a client"
+    assert both.data.coverage.relaxed
+
+
 def test_an_identifier_is_answered_by_its_words_first(workspace: Workspace) -> None:
     words = asked(workspace, "rate_limit", mode="lexical")
     both = asked(workspace, "rate_limit", limit=50)
