@@ -16,7 +16,8 @@ from agentic_os.aggregate.refresh import Intake
 from agentic_os.aggregate.sources import Passage, chunk_ids, text_hash
 from agentic_os.aggregate.store import Store, open_store, writing
 from agentic_os.aggregate.workspace import Person, Workspace, open_workspace
-from agentic_os.files.reading import Folder
+from agentic_os.errors import FilesError
+from agentic_os.files.reading import FileRead, Folder
 
 RAG = "obsidian-graphify-rag"
 
@@ -429,6 +430,63 @@ def test_an_interrupted_build_keeps_the_projects_that_were_finished(
     with opened(person, fleet.root) as workspace:
         assert was_built(workspace.store.connection)
         assert [item.name for item in corpus_projects(workspace.fleet)] == ["one", "three", "two"]
+
+
+def test_a_git_folder_that_is_broken_leaves_the_rules(
+    person: Person, fleet: FleetBuilder, project: ProjectBuilder
+) -> None:
+    (project.folder / ".git").write_text("gitdir: nowhere\n")
+    project.write(".gitignore", "b.py\n")
+    project.write("a.py", "1")
+    project.write("b.py", "2")
+
+    assert set(build(person, fleet.root).files) == {".gitignore", "a.py"}
+
+
+def test_an_ignore_file_that_is_too_large_or_a_link_is_no_rule(
+    person: Person, fleet: FleetBuilder, project: ProjectBuilder
+) -> None:
+    project.write("large/.gitignore", "*.py\n" * 200_000)
+    project.write("large/a.py", "1")
+    project.write("rules", "*.py\n")
+    (project.folder / "linked").mkdir()
+    (project.folder / "linked/.gitignore").symlink_to("../rules")
+    project.write("linked/b.py", "2")
+
+    assert {"large/a.py", "linked/b.py"} <= set(build(person, fleet.root).files)
+
+
+def test_a_file_that_cannot_be_read_is_counted_and_one_that_vanished_is_not(
+    person: Person, fleet: FleetBuilder, project: ProjectBuilder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.write("shut.py", "1")
+    project.write("gone.py", "2")
+    read = Folder.read
+
+    def refusing(self: Folder, relative: str, **named: int) -> FileRead:
+        if relative in {"shut.py", "gone.py"}:
+            code = "FILE_UNREADABLE" if relative == "shut.py" else "FILE_MISSING"
+            raise FilesError("no", code=code)
+        return read(self, relative, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Folder, "read", refusing)
+    built = build(person, fleet.root)
+
+    assert built.files == {}
+    assert built.result.left_out == {"unreadable": 1}
+
+
+def test_a_project_that_is_not_in_the_store_yet_is_left_for_the_next_time(
+    person: Person, fleet: FleetBuilder, project: ProjectBuilder
+) -> None:
+    project.write("a.py", "1")
+    with opened(person, fleet.root) as workspace:
+        space, found, redactor = workspace.store.space, workspace.fleet, workspace.redactor
+    with writing(space) as store:
+        store.connection.execute("DELETE FROM project")
+        result = refresh_corpus(store, found, redactor)
+
+    assert (result.projects, result.files) == ((), 0)
 
 
 def test_a_branch_switch_is_a_change_like_any_other(

