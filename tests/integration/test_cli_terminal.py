@@ -1,5 +1,6 @@
 """On a real terminal: tables, a progress bar, and no escape that a project wrote."""
 
+import json
 import os
 import pty
 import re
@@ -169,3 +170,26 @@ def test_documents_are_the_same_on_a_terminal(fleet: FleetBuilder) -> None:
 
     assert drawn.startswith('{"schema":"agentic-os/scan/v1"')
     assert "\x1b" not in drawn
+
+
+def test_a_ledger_shows_progress_and_no_escape_of_its_lines(tmp_path: Path) -> None:
+    laws = tmp_path / "laws.md"
+    laws.write_text(f"# Laws {EVIL}\n")
+    assert run("ledger", "init", "--domain", "x.example", "--laws", laws).code == 0
+    note = json.dumps({"id": "note_1", "content": f"met {EVIL}"})
+    assert run("ledger", "append", "working.note", note).code == 0
+
+    code, drawn = on_terminal("ledger", "verify")
+    assert code == 0
+    assert "Verifying" in drawn
+    size = (Path(os.environ["AGENTIC_OS_DATA_DIR"]) / "identity/ledger.jsonl").stat().st_size
+    plain = re.sub("\x1b\\[[0-9;?]*[A-Za-z]", "", drawn)
+    assert f"{size}/{size} bytes" in plain
+    code, drawn = on_terminal("ledger", "show")
+    assert code == 0
+    assert "working.note" in drawn
+    assert "\x1b]0;owned" not in drawn
+    assert "\u202e" not in drawn
+    assert not COLOUR.search(drawn)
+    quiet = run("ledger", "verify")
+    assert quiet.stderr == b""  # nothing is drawn where nobody watches

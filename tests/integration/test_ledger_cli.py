@@ -509,3 +509,75 @@ def test_the_witnesss_memory_is_in_the_backup(places: Path) -> None:
     assert ledger("bookmark").code == 0
     made = data(ledger("backup", places / "b", "--json", environ=BACKUP), "ledger-backup")
     assert any(name.startswith("witness/") for name in made["files"])
+
+
+# --- nothing skips verification ------------------------------------------------------------
+
+
+def _switches() -> list[list[str]]:
+    """Every option of ``verify`` and ``boot``, with values that somebody might try."""
+    import typer
+
+    from agentic_os.cli.ledger import app
+
+    group: Any = typer.main.get_command(app)
+    found: list[list[str]] = []
+    for name in ("verify", "boot"):
+        for parameter in group.commands[name].params:
+            for option in parameter.opts:
+                if not option.startswith("--") or option in ("--folder", "--help"):
+                    continue
+                values = [[]] if parameter.is_flag else [["0"], ["off"], [""], ["none"]]
+                found += [[name, option, *value] for value in values]
+    return found
+
+
+def _variables() -> list[str]:
+    """Every variable that the program names anywhere, and some that somebody might try."""
+    import re
+
+    import agentic_os
+
+    source = Path(agentic_os.__file__).parent
+    named: set[str] = set()
+    for path in source.rglob("*.py"):
+        named.update(re.findall(r"\b(?:AGENTIC_OS|DOTAIOS)_[A-Z_]+\b", path.read_text("utf-8")))
+    places = {name for name in named if name.endswith("_DIR")} | {"DOTAIOS_PATH"}
+    assert len(named - places) >= 3
+    return [*sorted(named - places), "AGENTIC_OS_SKIP_VERIFY", "AGENTIC_OS_NO_VERIFY", "CI"]
+
+
+def test_no_flag_variable_or_setting_skips_verification(places: Path, home: Path) -> None:
+    """A signature in the middle is wrong: with whatever is set, it is found, in that line."""
+    for day in (1, 2):
+        ledger("append", "working.note", NOTE % (day, day))
+    whole = lines(home)
+    at = whole[1].index(b'"sig_b64":"') + 40
+    other = b"A" if whole[1][at : at + 1] != b"A" else b"B"
+    whole[1] = whole[1][:at] + other + whole[1][at + 1 :]
+    (home / "ledger.jsonl").write_bytes(b"".join(whole))
+
+    def found(*words: str, **more: Any) -> bool:
+        finished = ledger(*words, **more)
+        told = finished.text + finished.words
+        return finished.code == 3 and "LEDGER_SIGNATURE_INVALID" in told and "line 2" in told
+
+    assert found("verify")
+    assert found("boot")
+    for words in _switches():
+        finished = ledger(*words)
+        # What is refused as a wrong value, or is another format's findings, skipped nothing.
+        assert finished.code != 0, words
+        if finished.code == 3 and "PROJECTION_URL" not in finished.words:
+            assert found(*words), words
+    for name in _variables():
+        for value in ("1", "0", "off"):
+            assert found("boot", environ={name: value}), name
+            assert found("verify", environ={name: value}), name
+    settings = "[ledger]\nverify = false\nskip_verification = true\n[identity]\nverify = 'off'\n"
+    for folder in (home, places / "config", places / "data"):
+        folder.mkdir(exist_ok=True)
+        for name in ("projects.toml", "ledger.toml", "identity.toml", "config.toml"):
+            (folder / name).write_text(settings)
+    assert found("boot")
+    assert found("verify")

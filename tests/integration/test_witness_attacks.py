@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 from witness_actors import HTTP, Owner, Serving, new_witness, policy_of, serving
 
-from agentic_os.crypto import ML_DSA_87, encode_base64, generate_key, read_key, sha256_text
+from agentic_os.crypto import ML_DSA_87, encode, encode_base64, generate_key, read_key, sha256_text
 from agentic_os.crypto.keys import ED25519, SigningKey
 from agentic_os.crypto.note_keys import NoteSigner
 from agentic_os.errors import AgenticOSError
@@ -43,6 +43,7 @@ from agentic_os.witness.submission import build_bookmark
 
 PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "attack-table.md"
 NOTHING = "-"
+NOT_ASKED = "not asked"
 FORKS = 20
 
 
@@ -167,21 +168,34 @@ def verified(world: World) -> str:
     return findings[0].code if findings else NOTHING
 
 
-def boot_code(world: World, *services: Serving) -> str:
-    """What boot says; and, where it is content, what the next bookmark says."""
+def booted_codes(world: World, *services: Serving) -> tuple[str, ...]:
+    """What boot says by itself, then what each witness is found to say.
+
+    A witness speaks at boot or, where boot was content, to the next bookmark; it is not asked
+    where boot stopped before.
+    """
     try:
         identity = world.booted(*services)
     except AgenticOSError as error:
-        return str(getattr(error.__cause__, "code", None) or error.code)
+        return (error.code, *(NOT_ASKED for _ in services))
     try:
-        if identity.report.reason:
-            return identity.report.reason.code
+        report = identity.report
+        if report.witnesses and report.reason is not None:
+            said = {one.witness: one.code for one in report.witnesses if one.conflict}
+            return (NOTHING, *(said.get(name_in_policy(one), NOTHING) for one in services))
+        if report.reason is not None:
+            return (report.reason.code, *(NOT_ASKED for _ in services))
         if not services:
-            return NOTHING
-        codes = [item.code for item in identity.bookmark().witnesses]
+            return (NOTHING,)
+        answers = {one.witness: one.code for one in identity.bookmark().witnesses}
     finally:
         identity.close()
-    return next((code for code in codes if code != "ACKNOWLEDGED"), NOTHING)
+    codes = [answers[name_in_policy(one)] for one in services]
+    return (NOTHING, *(NOTHING if code == "ACKNOWLEDGED" else code for code in codes))
+
+
+def name_in_policy(service: Serving) -> str:
+    return service.policy_line.split()[1]
 
 
 def cut_tail(world: World) -> None:
@@ -254,6 +268,33 @@ def replay_a_receipt(world: World) -> None:
 def sign_with_another_key(world: World) -> None:
     note = {"id": "n", "content": "not mine"}
     world.write([*world.lines(), own_line(world, "working.note", note, generate_key(ML_DSA_87))])
+
+
+def resign_with_another_key(world: World) -> None:
+    """A line in the middle, as it was, under the signature of a key that the attacker made."""
+    lines = world.lines()
+    whole = json.loads(lines[5])
+    entry = encode(whole["entry"])
+    other = generate_key(ML_DSA_87)
+    lines[5] = sign_line(entry, prev_hash=whole["prev_hash"], role="identity", key=other)
+    world.write(lines)
+
+
+def claim_the_old_origin(world: World) -> None:
+    """Somebody's new genesis that says it is the old ledger; the old identity's keys are gone."""
+    old_origin = json.loads(world.lines()[0])["entry"]["payload"]["origin"]
+    memory = world.place / "kept"
+    shutil.copytree(world.me / "witness", memory)
+    shutil.rmtree(world.me)
+    give_birth(world.me, domain="operator.example", laws="Be mine.")
+    shutil.copytree(memory, world.me / "witness")
+    payload = json.loads(world.lines()[0])["entry"]["payload"]
+    payload["origin"] = old_origin
+    entry = encode_entry(draft("ring0.genesis", payload), seq=1, ts=timestamp(), salt=new_salt())
+    platform = read_key(key_path(world.me, "platform"))
+    nothing_before = f"sha256:{'0' * 64}"
+    world.write([sign_line(entry, prev_hash=nothing_before, role="platform", key=platform)])
+    world.forget_derived()
 
 
 def own_line(
@@ -338,11 +379,13 @@ ON_A_LEDGER: dict[str, Callable[[World], None]] = {
     "double a line": double_a_line,
     "drop an inner line": drop_a_line,
     "replay an old receipt, signed anew": replay_a_receipt,
+    "sign a line anew with another key": resign_with_another_key,
     "add a line signed with another key": sign_with_another_key,
     "delete the ledger": delete_the_ledger,
     "delete the ledger and the keys": delete_ledger_and_keys,
     "a new genesis in the old place": born_again,
     "a new genesis, and delete the client's memory": born_again_without_memory,
+    "a new genesis that claims the old name": claim_the_old_origin,
     "swap in another identity's ledger": swap_in_anothers_ledger,
     "swap in another identity, keys and all": swap_in_somebody_else,
     "roll back one witness": roll_back_one_witness,
@@ -351,15 +394,15 @@ ON_A_LEDGER: dict[str, Callable[[World], None]] = {
 }
 
 
-def observed(world: World, *services: Serving) -> tuple[str, str, str]:
-    """What verify, boot alone, and boot with witnesses (the world's own, or ``services``) say."""
+def observed(world: World, *services: Serving) -> tuple[str, ...]:
+    """What verify says, boot alone, and each of two witnesses: the world's, or ``services``."""
     alone = World(place=world.place / "alone")
     shutil.copytree(world.me, alone.me)
-    by_files = (verified(alone), boot_code(alone))
+    by_files = (verified(alone), *booted_codes(alone))
     if services:
-        return (*by_files, boot_code(world, *services))
+        return (*by_files, *booted_codes(world, *services)[1:])
     with witnesses_of(world.place) as own:
-        return (*by_files, boot_code(world, *own))
+        return (*by_files, *booted_codes(world, *own)[1:])
 
 
 def test_every_row_has_its_attack() -> None:
@@ -548,4 +591,4 @@ def test_the_page_is_exact_about_its_codes() -> None:
     answers = [row[:1] for row in ATTACKS_ON_A_WITNESS.values()]
     for cells in [*ATTACKS_ON_A_LEDGER.values(), *answers]:
         for cell in cells:
-            assert re.fullmatch(r"-|(\d{3} )?[A-Z_]+", cell), cell
+            assert re.fullmatch(r"-|not asked|(\d{3} )?[A-Z_]+", cell), cell
