@@ -68,7 +68,7 @@ EVERYDAY_WORDS = frozenset(
 )
 
 _WORD = re.compile(r"[^\W_](?:[\w.+-]*[\w+])?")
-_PATH = re.compile(r"(?:~|\.{1,2})?(?:/[\w.@+~-]+)+/?|(?:[\w.@+-]+/)+[\w.@+-]+")
+_PATH = re.compile(r"(?:~|\.{1,2})?(?:/[\w.@+~-]+)+/?|(?<![\w.@+-])(?:[\w.@+-]+/)+[\w.@+-]+")
 _MARKED_BEFORE = re.compile(r"(?:`|\[\[|\b(?:project|repo|repository)\s+[\"']?)$", re.IGNORECASE)
 _MARKED_AFTER = re.compile(r"(?:`|\]\]|\||[\"']?\s+(?:project|repo|repository)\b)", re.IGNORECASE)
 

@@ -24,7 +24,7 @@ KEY = "scaffold:"
 
 # A key of the person's own below the record: it belongs to the visible part.
 _NEXT_KEY = re.compile(r"\n(?!scaffold:)(?=[A-Za-z_][\w.-]*[ \t]*:(?:[ \t\n]|\Z))")
-_FIELD = re.compile(r"^[ \t]+(preset|variables|manifest):[ \t]*(.*?)[ \t]*$", re.MULTILINE)
+_FIELD = re.compile(r"^[ \t]+(preset|variables|manifest):(.*)$", re.MULTILINE)
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
 
 
@@ -84,7 +84,7 @@ def read_record(data: bytes, *, path: str) -> ScaffoldRecord | None:
         return None
     found: dict[str, str] = {}
     for match in _FIELD.finditer(record):
-        found.setdefault(match[1], match[2])
+        found.setdefault(match[1], match[2].strip(" \t"))
     problems: list[Diagnostic] = []
     variables = _map(found.get("variables", "{}"), "variables", path, problems)
     manifest = _map(found.get("manifest", "{}"), "manifest", path, problems)

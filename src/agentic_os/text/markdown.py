@@ -31,8 +31,7 @@ __all__ = [
     "without_comments",
 ]
 
-_ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?[ \t]*\Z")
-_ATX_CLOSING = re.compile(r"(?:\A|[ \t]+)#+\Z")
+_ATX = re.compile(r" {0,3}(#{1,6})(?=[ \t]|\Z)")
 _SETEXT = re.compile(r" {0,3}(=+|-{2,})[ \t]*\Z")
 _NO_PARAGRAPH = re.compile(r"[ \t]*(?:\Z|[#>|]|[-*+][ \t]|\d{1,9}[.)][ \t])|\t| {4}")
 
@@ -41,7 +40,7 @@ _LINK = re.compile(
     r"\[((?:[^\[\]\\\n]++|\\.|\n(?![ \t]*\n)|\[[^\[\]\n]*+\](?:\([^()\n]*+\))?)*+)\]"
     r"\(((?:[^()<\\\n]++|<[^<>\n]*+>|<|\\.|\((?:[^()\\\n]++|\\.)*+\))*+)\)"
 )
-_LINK_TITLE = re.compile(r"""[ \t]+(?:"[^"]*"|'[^']*'|\([^()]*\))\Z""")
+_LINK_TITLE = re.compile(r"""(?<![ \t])[ \t]+(?:"[^"]*"|'[^']*'|\([^()]*\))\Z""")
 _TITLE_ENDS = frozenset("\"')")
 _BACKSLASH = re.compile(r"\\([!-/:-@\[-`{-~])")
 _WIKILINK = re.compile(r"\[\[([^\[\]\n]+)\]\]")
@@ -98,7 +97,7 @@ def sections(text: str) -> tuple[Section, ...]:
         if mark == "#":
             if match := _ATX.match(line):
                 whole = _ATX.match(lines[number - 1]) or match
-                title = _ATX_CLOSING.sub("", whole.group(2) or "").strip()
+                title = _atx_title(lines[number - 1][whole.end() :])
                 heads.append((len(match.group(1)), number, title))
                 taken = number
         elif (
@@ -116,6 +115,14 @@ def sections(text: str) -> tuple[Section, ...]:
         Section(level=level, title=title, start=start, end=end)
         for (level, start, title), end in zip(heads, ends, strict=True)
     )
+
+
+def _atx_title(text: str) -> str:
+    """Return a heading's text without the closing marks that it may have."""
+    text = text.strip(" \t")
+    open_ended = text.rstrip("#")
+    closed = open_ended != text and open_ended[-1:] in {"", " ", "\t"}
+    return (open_ended if closed else text).strip()
 
 
 def links(text: str) -> tuple[MarkdownLink, ...]:

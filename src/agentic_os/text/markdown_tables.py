@@ -8,6 +8,8 @@ import msgspec
 from agentic_os.text.markdown_code import masked
 
 _CELL_BORDER = re.compile(r"(?<!\\)\|")
+MAX_COLUMNS_ENTRIES = 64
+"""A header with more cells makes no table: rows are filled up to it, whatever they hold."""
 _DELIMITER_CELL = re.compile(r":?-+:?\Z")
 
 
@@ -30,7 +32,8 @@ def tables(lines: Sequence[str], *, first_line: int = 1) -> tuple[Table, ...]:
     """Return the tables among ``lines`` (without line ends), fences and comments left out.
 
     A table is a header row and a delimiter row of as many cells; it ends at the first
-    line without a pipe. An escaped pipe is text. Rows are filled or cut to the header.
+    line without a pipe. An escaped pipe is text. Rows are filled or cut to the header, which
+    has at most ``MAX_COLUMNS_ENTRIES`` cells.
 
     Args:
         lines: the lines to look at.
@@ -45,7 +48,8 @@ def tables(lines: Sequence[str], *, first_line: int = 1) -> tuple[Table, ...]:
     while at + 1 < len(shown):
         header = _cells(shown[at]) if "|" in shown[at] else ()
         at += 1
-        if not header or not _is_delimiter(shown[at], len(header)):
+        wide = len(header) > MAX_COLUMNS_ENTRIES
+        if not header or wide or not _is_delimiter(shown[at], len(header)):
             continue
         rows: list[TableRow] = []
         start, at = at - 1, at + 1

@@ -4,6 +4,7 @@ Each pair is measured in one run and compared as a ratio, so neither the machine
 load matters; a quadratic pattern would need two hundred and fifty-six times as long.
 """
 
+import re
 import time
 from collections.abc import Callable
 
@@ -33,6 +34,10 @@ SEEDS = [
     *("aB", "a0", "a.b", "a/", "a::", "👩\u200d", '[remote "', 'x = "\\\n'),
 ]  # fmt: skip
 
+# A pattern may be slow only where a run is followed by what it does not want.
+FRAMES = ["# a{}b", "## {}# c", "- [a](b{}c) d", "x: a{}b", "| a{}b |", "[[a{}b", "/ {}x"]
+RUNS = [" ", "\t", "a", "a.", "-", "_", "#", "(1) ", "*", "=", "/", "\\", "'", '"', "~", "aB", "|"]
+
 REDACTOR = Redactor()
 FUNCTIONS: dict[str, Callable[[str], object]] = {
     "redact": REDACTOR.redact,
@@ -60,10 +65,10 @@ def seconds(action: Callable[[str], object], text: str) -> float:
     return time.process_time() - start
 
 
-def growth(action: Callable[[str], object], seed: str) -> float:
+def growth(action: Callable[[str], object], seed: str, frame: str = "{} ") -> float:
     small = seed * (SMALL_CHARS // len(seed))
-    shortest = min(seconds(action, small) for _ in range(2))
-    return seconds(action, f"{small * GROWTH} ") / max(shortest, SHORTEST_SECONDS)
+    shortest = min(seconds(action, frame.format(small)) for _ in range(2))
+    return seconds(action, frame.format(small * GROWTH)) / max(shortest, SHORTEST_SECONDS)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -75,8 +80,22 @@ def test_work_grows_as_the_text_does(name: str) -> None:
         assert min(measured) <= ALLOWED_GROWTH, repr(seed)
 
 
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_run_before_another_character_is_no_more_work(name: str) -> None:
+    for frame in FRAMES:
+        for run in RUNS:
+            measured = [growth(FUNCTIONS[name], run, frame)]
+            while measured[-1] > ALLOWED_GROWTH and len(measured) < TRIES:
+                measured.append(growth(FUNCTIONS[name], run, frame))
+            assert min(measured) <= ALLOWED_GROWTH, (frame, run)
+
+
 def test_the_measure_sees_quadratic_work() -> None:
     def quadratic(text: str) -> int:
         return sum(text.count("b", at) for at in range(0, len(text), 4))
 
+    def backtracking(text: str) -> object:
+        return re.search(r"[ ]+#\Z", text)
+
     assert growth(quadratic, "a") > ALLOWED_GROWTH
+    assert growth(backtracking, " ", "# a{}b") > ALLOWED_GROWTH
