@@ -144,32 +144,33 @@ class NodeIndex:
 
     def __init__(self, nodes: list[CodeNode]) -> None:
         """Index the nodes; the first of equals wins."""
-        self._by_path: dict[str, list[CodeNode]] = {}
+        self._files: dict[str, CodeNode] = {}
+        self._symbols: dict[tuple[str, str], list[CodeNode]] = {}
+        self._lines: dict[tuple[str, str, int], CodeNode] = {}
         self._by_name: dict[str, list[CodeNode]] = {}
-        self._packages: list[CodeNode] = []
+        self._packages: dict[str, CodeNode] = {}
+        self._package_folders: dict[str, CodeNode] = {}
         for node in nodes:
-            if node.path:
-                self._by_path.setdefault(node.path, []).append(node)
+            if node.path and node.is_file:
+                self._files.setdefault(node.path, node)
             if node.is_package:
-                self._packages.append(node)
+                self._packages.setdefault(node.path, node)
+                if node.path:
+                    self._package_folders.setdefault(node.path.rpartition("/")[0], node)
             elif not node.is_file and node.path:
                 self._by_name.setdefault(node.name, []).append(node)
+                self._symbols.setdefault((node.path, node.name), []).append(node)
+                self._lines.setdefault((node.path, node.name, node.line), node)
 
     def file(self, path: str) -> CodeNode | None:
         """Return the node of a file itself."""
-        return next((node for node in self._by_path.get(path, ()) if node.is_file), None)
+        return self._files.get(path)
 
     def symbol(self, path: str, name: str, line: int) -> CodeNode | None:
         """Return the node of a definition: by name and line, else by a name alone in its file."""
-        named = [
-            node
-            for node in self._by_path.get(path, ())
-            if node.name == name and not node.is_file and not node.is_package
-        ]
-        exact = [node for node in named if node.line == line]
-        if exact:
-            return exact[0]
-        return named[0] if len(named) == 1 else None
+        exact = self._lines.get((path, name, line))
+        named = self._symbols.get((path, name), ())
+        return named[0] if exact is None and len(named) == 1 else exact
 
     def named(self, name: str) -> list[CodeNode]:
         """Return every symbol node with that bare name, case-sensitive."""
@@ -177,15 +178,9 @@ class NodeIndex:
 
     def package(self, path: str) -> CodeNode | None:
         """Return the package node of a manifest, of its folder, or of the project."""
-        folder = path.rpartition("/")[0]
-        while True:
-            for node in self._packages:
-                if node.path == path:
-                    return node
-            for node in self._packages:
-                if node.path and node.path.rpartition("/")[0] == folder:
-                    return node
-            if not folder:
-                break
+        found = self._packages.get(path)
+        folder = path
+        while found is None and folder:
             folder = folder.rpartition("/")[0]
-        return next((node for node in self._packages if not node.path), None)
+            found = self._package_folders.get(folder)
+        return found or self._packages.get("")

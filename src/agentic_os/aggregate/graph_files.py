@@ -30,8 +30,8 @@ from agentic_os.text.redaction import Redactor
 MAX_FILES_ENTRIES = 50_000
 MAX_PROJECT_SOURCE_BYTES = 16 * 1024 * 1024
 """Sources parsed of one project, in order of path: one project cannot hold up the rest."""
-MAX_RUN_MARKS = 1_200_000
-"""Words and marks of one project's sources that one run parses (some 5 MB of code); the next run
+MAX_RUN_MARKS = 1_000_000
+"""Words and marks of one project's sources that one run parses (some 4 MB of code); the next run
 goes on, so that no project holds up a question for long."""
 PENDING_SIZE = -2
 """Stands for the size of a source that a later run will read."""

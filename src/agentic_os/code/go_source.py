@@ -10,6 +10,7 @@ selector whose root no enclosing function declares is an import's.
 
 import re
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from tree_sitter import Node
 
@@ -98,8 +99,7 @@ def suggested_names(path: str) -> set[str]:
     return names - {""}
 
 
-@dataclass(frozen=True, slots=True)
-class _Task:
+class _Task(NamedTuple):
     node: Node
     scope: Scope
     symbol: int

@@ -10,6 +10,7 @@ import ast
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from agentic_os.code.python_http import CallSite, Decorated, HttpReader
 from agentic_os.code.python_loose import read_python_loosely
@@ -59,8 +60,7 @@ def read_python(data: bytes) -> SourceFacts:
     return walker.facts()
 
 
-@dataclass(frozen=True, slots=True)
-class _Task:
+class _Task(NamedTuple):
     """A node still to visit and the circumstances that it stands in."""
 
     node: ast.AST
@@ -71,8 +71,7 @@ class _Task:
     user: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _RawUse:
+class _RawUse(NamedTuple):
     local: str
     chain: tuple[str, ...]
     line: int

@@ -17,6 +17,8 @@ from typing import Literal
 from agentic_os.code.values import MODULE_SCOPE, Import
 
 ScopeKind = Literal["module", "class", "function"]
+MAX_IMPORTS_OF_NAME_ENTRIES = 16
+"""Imports that may stand behind one name of one scope; no source needs more."""
 _OTHER = -1
 
 
@@ -32,7 +34,9 @@ class Scope:
 
     def bind_import(self, name: str, index: int) -> None:
         """Bind a name to import number ``index``."""
-        self._owner(name).bound.setdefault(name, []).append(index)
+        entries = self._owner(name).bound.setdefault(name, [])
+        if len(entries) < MAX_IMPORTS_OF_NAME_ENTRIES:
+            entries.append(index)
 
     def bind_other(self, name: str) -> None:
         """Bind a name to anything that is not an import."""

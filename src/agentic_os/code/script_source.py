@@ -6,6 +6,7 @@ a scope declares itself is not the imported one.
 """
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from tree_sitter import Node
 
@@ -74,16 +75,14 @@ def read_script(data: bytes, grammar: Grammar) -> SourceFacts:
     return walker.facts(root)
 
 
-@dataclass(frozen=True, slots=True)
-class _Task:
+class _Task(NamedTuple):
     node: Node
     scope: Scope
     symbol: int
     kind: UseKind = "reference"
 
 
-@dataclass(frozen=True, slots=True)
-class _RawUse:
+class _RawUse(NamedTuple):
     local: str
     chain: tuple[str, ...]
     line: int

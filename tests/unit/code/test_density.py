@@ -13,11 +13,11 @@ from agentic_os.code.density import MAX_SOURCE_MARKS, marks_of
     [
         (b"", 0),
         (b"m\n", 2),
-        (b" a_b1.c", 4),
+        (b" a_b1.c", 3),
         (b" f(x)\n", 5),
         (b"\xc3\xa9t\xc3\xa9", 1),
-        (b"// a b", 5),
-        (b"   \t  ", 1),
+        (b"// a b", 4),
+        (b"   \t  ", 0),
     ],
 )
 def test_words_marks_and_line_ends_are_counted(data: bytes, marks: int) -> None:

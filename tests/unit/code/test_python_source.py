@@ -5,6 +5,7 @@
 import pytest
 
 from agentic_os.code.python_source import read_python
+from agentic_os.code.scopes import MAX_IMPORTS_OF_NAME_ENTRIES
 from agentic_os.code.values import SourceFacts
 
 
@@ -206,3 +207,11 @@ def test_bounds_cut_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (len(facts.symbols), len(facts.imports), len(facts.uses)) == (2, 2, 2)
     assert len(facts.bindings) == 2
     assert facts.problems == ("SOURCE_TRUNCATED",)
+
+
+def test_a_name_has_no_more_imports_than_are_looked_at() -> None:
+    facts = read("import a\n" * 40 + "a.b\n")
+
+    (use,) = facts.uses
+    assert use.imports == tuple(range(MAX_IMPORTS_OF_NAME_ENTRIES))
+    assert len(facts.imports) == 40
