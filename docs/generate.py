@@ -25,8 +25,8 @@ from agentic_os.ledger import ENTRY_TYPES
 from agentic_os.registry import CODES as REGISTRY_CODES
 from agentic_os.results import DOCUMENTS, Envelope
 from agentic_os.tiers.engine_codes import ENGINE_CODES
-from agentic_os.tiers.index_codes import INDEX_CODES
 from agentic_os.tiers.graph_union_answers import GRAPH_DOCUMENTS
+from agentic_os.tiers.index_codes import INDEX_CODES
 
 sys.path.insert(0, str(Path(__file__).parent))
 
