@@ -22,9 +22,11 @@ from agentic_os.crypto import (
     encode_base64,
     read_envelope,
     read_public_key_envelope,
+    sha256_text,
     verify_envelope,
     verify_profile_signature,
 )
+from agentic_os.crypto.envelope import envelope_text
 from agentic_os.crypto.root_profile import profile_algorithms
 from agentic_os.errors import CryptoError
 
@@ -86,3 +88,33 @@ def test_an_unknown_algorithm_is_an_error_not_a_no() -> None:
     with pytest.raises(CryptoError) as caught:
         verify_profile_signature("RSA", b"", b"", b"")
     assert caught.value.code == "ALGORITHM_UNKNOWN"
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "fingerprint", "text_sha256"),
+    [
+        (
+            ML_DSA_87,
+            "sha256:33b6d0adf5c4f68a1991499111db5380b99fa9038fc658337dd5d45e87850e93",
+            "sha256:ded9c653f42f31d21beb9875533634872dca6e90b0612a174a32af8f42297527",
+        ),
+        (
+            SLH_DSA_256S,
+            "sha256:e7a7400f62313058f83bc21ac9a013adb9214752df8207b2fd01c1f369d60092",
+            "sha256:db35b9d1f978714c326b90e0031877093cfa1384c4f43fb0e313a3abaad67c76",
+        ),
+    ],
+)
+def test_what_the_real_root_signed_is_reproduced(
+    algorithm: str, fingerprint: str, text_sha256: str
+) -> None:
+    """AIII's published ring-0 bundle: the bytes under both its signatures, by their hashes."""
+    text = envelope_text(
+        artifact_kind="ring0.bundle",
+        signature_profile=ROOT_PROFILE,
+        alg=algorithm,
+        key_id="aiii_ring0_20260602_k14",
+        public_key_fingerprint=fingerprint,
+        payload_sha256="sha256:79c634328039394efe1b64c2914bdecebe2481be436e311f0719b5c572db6913",
+    )
+    assert sha256_text(text) == text_sha256
