@@ -72,7 +72,9 @@ def poison(project: ProjectBuilder, home: Path) -> None:
         f"def {WORD}():\n    # {ORDER} {HIDES} {POISON}\n    path = '{where}'\n"
         f"    return '{SECRET}'\n",
     )
-    project.write("README.md", f"# {WORD} {HIDES}\n\n{ORDER} {SECRET} {where}\n{IMAGE}\n{FENCE}\n")
+    project.write(
+        "README.md", f"# {WORD} {HIDES}\n\n{WORD} {ORDER} {SECRET} {where}\n{IMAGE}\n{FENCE}\n"
+    )
     nodes = [
         {
             "id": f"a{HIDDEN['bidi']}",
@@ -189,7 +191,7 @@ def test_the_corpus_is_really_found(poisoned: Seat) -> None:
     meant = {"query": WORD, "mode": "semantic", "budget": 32_000}
     assert call(poisoned, "full", "search_fleet", meant).document["data"]["hits"]
     assert ORDER in shown("search_fleet", {"query": WORD, "kinds": ["code"]})
-    assert ORDER in shown("search_fleet", {"query": WORD, "kinds": ["document"]})
+    assert ORDER in shown("search_fleet", {"query": ORDER, "kinds": ["document"]})
     overview = shown(
         "fleet_overview",
         {"sections": ["projects", "memory", "capabilities", "health"], "budget": 32_000},

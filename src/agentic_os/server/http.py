@@ -34,6 +34,8 @@ MAX_BODY_BYTES: Final = 1_048_576
 MAX_SESSIONS: Final = 64
 IDLE_SECONDS: Final = 1_800.0
 REQUESTS_PER_MINUTE: Final = 600
+KEEP_ALIVE_SECONDS: Final = 75
+"""An idle connection is kept this long; a client that reuses one just then meets no closed door."""
 TOKEN_BYTES: Final = 32
 TOKEN_FILE_BYTES: Final = 4_096
 TOKEN_NAME: Final = "mcp-token"  # noqa: S105 - the name of a file
@@ -211,6 +213,7 @@ def serve_http(
         ssl_keyfile=None if options.private_key is None else str(options.private_key),
         log_level="warning",
         server_header=False,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=5,
     )
 
