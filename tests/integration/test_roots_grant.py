@@ -196,6 +196,10 @@ def test_grants_are_listed_and_void_ones_marked(
     assert f"engine of {identity}: ccc mcp: VOID, it names ccc mcp --evil now" in words
     assert f"engine of {dock}: engine mcp: granted" in words
     assert "engine of gone: x: VOID, no project has this id" in words
+    name_endpoint(shop, "shop", "ccc --key=AKIAQYLPMN5HHHFPZAM2")
+    secret = call("roots", "list")
+    assert "it names ccc --key=[redacted:" in secret.words
+    assert "AKIAQYLPMN5HHHFPZAM2" not in secret.words
     name_endpoint(shop, "shop", "")
     assert "VOID, it names nothing now" in call("roots", "list").words
 

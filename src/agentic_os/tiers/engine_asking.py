@@ -133,8 +133,6 @@ def _fault(raised: Exception, endpoint: Command | Address) -> EngineFault:
     own = next((one for one in flat if isinstance(one, EngineFault)), None)
     if own is not None:
         return own
-    if any(isinstance(one, TimeoutError) for one in flat):
-        return EngineFault("ENGINE_TIMED_OUT", "it did not answer in time")
     if any(isinstance(one, ValueError) for one in flat):
         return EngineFault("ENGINE_ANSWER_INVALID", "its answer is not of the protocol")
     if isinstance(endpoint, Address):

@@ -47,6 +47,7 @@ async def converse(read: Any, write: Any, question: str, limit: int) -> RawAnswe
         EngineFault: ENGINE_TOOL_MISSING or ENGINE_FAILED. What the library raises, and what the
             transport raises, passes through.
     """
+    from mcp.shared.exceptions import MCPError
     from mcp_types import (
         CallToolRequest,
         CallToolRequestParams,
@@ -61,12 +62,15 @@ async def converse(read: Any, write: Any, question: str, limit: int) -> RawAnswe
         read, write, client_info=Implementation(name="agentic-os", version=__version__)
     ) as session:
         await session.initialize()
-        tool = await _search_tool(session)
-        arguments = arguments_for(tool.input_schema, question, limit)
-        result = await session.send_request(
-            CallToolRequest(params=CallToolRequestParams(name=tool.name, arguments=arguments)),
-            CallToolResult,
-        )
+        try:
+            tool = await _search_tool(session)
+            arguments = arguments_for(tool.input_schema, question, limit)
+            result = await session.send_request(
+                CallToolRequest(params=CallToolRequestParams(name=tool.name, arguments=arguments)),
+                CallToolResult,
+            )
+        except MCPError as fault:
+            raise EngineFault("ENGINE_FAILED", "it ended, or answered with an error") from fault
     if result.is_error:
         raise EngineFault("ENGINE_FAILED", "its search answered with an error")
     texts = tuple(item.text for item in result.content if isinstance(item, TextContent))

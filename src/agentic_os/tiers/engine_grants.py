@@ -11,6 +11,7 @@ from agentic_os.errors import RegistryError
 from agentic_os.registry import Fleet, Project
 from agentic_os.results import GrantView
 from agentic_os.settings import Settings
+from agentic_os.text.redaction import Redactor
 from agentic_os.tiers.engine_endpoint import (
     Address,
     Command,
@@ -66,6 +67,7 @@ def preview(project: Project, environ: Mapping[str, str]) -> Preview:
 def grant_views(settings: Settings, fleet: Fleet) -> tuple[GrantView, ...]:
     """Every grant, and whether the project still names what was granted."""
     projects = {project.id: project for project in fleet.projects}
+    redactor = Redactor(allow=settings.redaction_allow)
     views = []
     for grant in settings.grants:
         project = projects.get(grant.project)
@@ -79,7 +81,7 @@ def grant_views(settings: Settings, fleet: Fleet) -> tuple[GrantView, ...]:
                 else "valid"
                 if named == grant.endpoint
                 else "void",
-                named=named,
+                named=None if named is None else redactor.redact(named).text,
             )
         )
     return tuple(views)

@@ -10,13 +10,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path, PurePosixPath
 
 from agentic_os.code.admission import LeftOut, kind_of, name_left_out
 from agentic_os.errors import FilesError
 from agentic_os.files.reading import FileRead, Folder
-from agentic_os.registry import Project
+from agentic_os.registry import LAYOUTS, Project
 from agentic_os.results import Kind
 from agentic_os.text.decoding import decode
 from agentic_os.tiers.engine_values import EngineHit
@@ -30,6 +30,7 @@ MAX_PLACES_ENTRIES = 1_000
 MAX_LINES_WITHOUT_TEXT = 200
 """Lines of a passage that an engine names without its text."""
 _GIT = ".git"
+_USUAL = frozenset((layout, name) for layout in LAYOUTS for name in ("memory", "vault"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +149,13 @@ def _place(project: Project, files: _Files, hit: EngineHit) -> Candidate | str:
 
 
 def _answered_elsewhere(project: Project, path: str) -> bool:
-    """Whether a path lies in the memory or the vault: a question may be closed to these."""
+    """Whether a path lies in a memory or a vault: a question may be closed to these.
+
+    Those of projects inside this one count too, at the places where they usually are.
+    """
+    parts = [part.casefold() for part in PurePosixPath(path).parts]
+    if any(pair in _USUAL for pair in pairwise(parts)):
+        return True
     declared = project.descriptor
     folders = [
         one.path

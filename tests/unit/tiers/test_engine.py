@@ -498,3 +498,25 @@ def test_what_two_engines_found_is_one_hit() -> None:
     assert align([candidate("a.py", 9, 12)], [[memory], [ours]]) == [ours]
     apart = [candidate("a.py", 10, 12), candidate("b.py", 3, 9)]
     assert align(apart, [[memory], [ours]]) == apart
+
+
+def test_every_engine_can_be_ended_at_once() -> None:
+    words = [sys.executable, "-c", "import time; time.sleep(120)"]
+    process = subprocess.Popen(words, start_new_session=True)
+    engine_process._sessions.add(process.pid)
+    try:
+        engine_process.end_all_engines()
+        assert process.wait(30) == -9
+        engine_process.end_all_engines()  # who is gone already is no fault
+    finally:
+        engine_process._sessions.discard(process.pid)
+        process.kill()
+
+
+def test_no_session_is_kept_in_mind_afterwards(
+    fleet: FleetBuilder, person: Person, tmp_path: Path
+) -> None:
+    shop(fleet, hostile_command("plain", rows_file(tmp_path)))
+
+    assert code(ask(fleet, person, seconds=60)) is None
+    assert engine_process._sessions == set()

@@ -113,6 +113,8 @@ def test_one_place_is_one_candidate(project: Project) -> None:
         (".agents/memory/secret.md", "ENGINE_HIT_COVERED"),
         (".Agents/Memory/secret.md", "ENGINE_HIT_COVERED"),
         (".agents/vault/note.md", "ENGINE_HIT_COVERED"),
+        ("inner/.agents/memory/f.md", "ENGINE_HIT_COVERED"),
+        ("inner/.claude/Vault/f.md", "ENGINE_HIT_COVERED"),
         ("gone.py", "HIT_UNREADABLE"),
         ("src", "HIT_UNREADABLE"),
         ("README.md/x", "HIT_UNREADABLE"),
