@@ -1,18 +1,21 @@
 """The code graph: cold questions beside Graphify's own on one union, and how both parts scale.
 
-``python benchmarks/graph_union.py [--sizes 10000,100000,1000000] [--repeats 7] [--plot FILE]``
+``python benchmarks/graph_union.py [--sizes 10000,100000,1000000] [--repeats 7] [--plot FILE]
+[--only graphify|scaling|taking-in]``
 
 1. A fleet of eleven projects with 5,000 nodes each is taken in by ``agentic-os aggregate`` and
    exported as one node-link file. Whole processes are timed on both: ``agentic-os graph path`` and
    ``graph neighbors``; ``graphify path`` and ``graphify explain``. Graphify is installed into a
    folder of its own below the temporary one.
-2. Synthetic unions from 10^4 to 10^6 nodes (three edges a node, skewed, one in a hundred between
+2. Twenty projects with 5,000 nodes each are taken in, and the parts of that are timed.
+3. Synthetic unions from 10^4 to 10^6 nodes (three edges a node, skewed, one in a hundred between
    projects) are written to stores, and a fresh process asks each of them.
 """
 
 # ruff: noqa: E501 - drawing and table text
 
 import argparse
+import itertools
 import json
 import math
 import os
@@ -31,8 +34,10 @@ from pathlib import Path
 from measure import Run, median, run_once
 
 from agentic_os.aggregate.graph_reader import read_graph
+from agentic_os.aggregate.graph_redaction import redacted_graph
 from agentic_os.aggregate.graph_store import store_graph
 from agentic_os.aggregate.graph_tables import GRAPH_DDL
+from agentic_os.text.redaction import Redactor
 from agentic_os.tiers.graph_context import CodeGraph
 from agentic_os.tiers.graph_near import find, neighbors
 from agentic_os.tiers.graph_walk import Scope, Walker
@@ -168,7 +173,36 @@ def beside_graphify(repeats: int) -> None:
         print(f"neighbours beside explain: {ratio:.1f} x less")
 
 
-# -- 2: scaling ------------------------------------------------------------------------------------
+# -- 2: taking graphs in ---------------------------------------------------------------------------
+
+
+def taking_in(graphs: int = 20) -> None:
+    """Time reading, redacting and storing in this process; CPU seconds."""
+    rng = random.Random(SEED)
+    documents = [synthetic(f"p{i:02d}", NODES_EACH, rng) for i in range(graphs)]
+    redactor = Redactor()
+    with tempfile.TemporaryDirectory() as name:
+        connection = sqlite3.connect(Path(name) / "t.db", isolation_level=None)
+        connection.executescript("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;" + GRAPH_DDL)
+        connection.execute("PRAGMA cache_size=-65536")
+        connection.execute("BEGIN")
+        marks = [time.process_time()]
+        read = [read_graph(data) for data in documents]
+        marks.append(time.process_time())
+        clean = [redacted_graph(graph, redactor) for graph in read]
+        marks.append(time.process_time())
+        for rid, graph in enumerate(clean, 1):
+            store_graph(connection, rid, graph, {})
+        connection.execute("COMMIT")
+        marks.append(time.process_time())
+        connection.close()
+    parts = [end - start for start, end in itertools.pairwise(marks)]
+    print(f"\n## Taking in {graphs} graphs of {NODES_EACH:,} nodes, in process")
+    print("| read | redact | store | all |\n|---|---|---|---|")
+    print("| " + " | ".join(f"{part:.2f} s" for part in [*parts, sum(parts)]) + " |")
+
+
+# -- 3: scaling ------------------------------------------------------------------------------------
 
 
 def build_store(path: Path, nodes: int) -> tuple[float, float]:
@@ -270,8 +304,17 @@ def ask_store(path: Path) -> dict[str, float]:
         times = sorted(timed(ask) for _ in range(QUERIES))
         found[f"{name} p50"] = statistics.median(times)
         found[f"{name} p95"] = times[int(QUERIES * 0.95)]
-    found["peak MiB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    found["peak MiB"] = peak_mib()
     return found
+
+
+def peak_mib() -> float:
+    """The peak of this program; the system's count for the process begins with its parent's."""
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024 / 1024
+    line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM:"))
+    return int(line.split()[1]) / 1024
 
 
 def timed(ask: Callable[[], None]) -> float:
@@ -356,12 +399,20 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--plot", type=Path)
     parser.add_argument("--ask", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--only", choices=("graphify", "taking-in", "scaling"))
     given = parser.parse_args()
     if given.ask is not None:
         print(json.dumps(ask_store(given.ask)))
         return
-    beside_graphify(given.repeats)
-    scaling([int(size) for size in given.sizes.split(",") if size], given.plot)
+    load = " ".join(f"{figure:.1f}" for figure in os.getloadavg())
+    print(f"Python {sys.version.split()[0]}, SQLite {sqlite3.sqlite_version}, load {load}")
+    if given.only in {None, "graphify"}:
+        beside_graphify(given.repeats)
+    if given.only in {None, "taking-in"}:
+        taking_in()
+    if given.only in {None, "scaling"}:
+        scaling([int(size) for size in given.sizes.split(",") if size], given.plot)
+    print(f"\nload at the end {os.getloadavg()[0]:.1f}")
 
 
 if __name__ == "__main__":
