@@ -5,10 +5,11 @@
 The service runs in a process of its own on loopback; this process plays the clients over
 keep-alive connections with bodies that were signed beforehand. Each client is a log of its
 own that grows by one leaf a request (``add-checkpoint``), or an identity that advances by one
-entry (``bookmark``: two ML-DSA-87 verifications and one signature each). Between the runs the
-same disk is asked how many 4 KiB appends with fdatasync it does in a second, one after the
-other; the ratio is taken against the mean of the measurement before and after. Everything is
-bounded in requests and in time.
+entry (``bookmark``). Between the runs the same disk is asked how many 4 KiB appends with
+fdatasync it does in a second, one after the other, and all processors how often they can verify
+and sign what one request needs, with nothing else to do (``signatures``: an Ed25519 pair, and for a
+bookmark an ML-DSA-87 pair beside it). Ratios are taken against the mean of the measurement before
+and after. Everything is bounded in requests and in time.
 """
 
 import argparse
@@ -20,8 +21,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,6 +32,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "support"))
 
 from witness_actors import Owner, new_witness
 
+from agentic_os.crypto import generate_key
 from agentic_os.witness.add_checkpoint import AddCheckpoint, write_add_checkpoint
 from agentic_os.witness.bookmark_json import write_request
 from agentic_os.witness.submission import build_bookmark
@@ -36,8 +40,11 @@ from agentic_os.witness.submission import build_bookmark
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from agentic_os.crypto.keys import Algorithm
+
 PAGE_BYTES = 4096
 SYNC_SECONDS = 1.5
+MESSAGE = b"m" * 400
 REQUESTS_LIMIT = 60_000
 SERVER = (
     "import sys; from pathlib import Path;"
@@ -60,6 +67,8 @@ class Row:
     p99_ms: float
     fdatasync_per_second: float
     ratio: float
+    signatures_per_second: float
+    server_cpu_ms: float
 
 
 def fdatasync_per_second(folder: Path) -> float:
@@ -75,6 +84,43 @@ def fdatasync_per_second(folder: Path) -> float:
         seconds = time.perf_counter() - started
     path.unlink()
     return count / seconds
+
+
+def signatures_per_second(dialect: str) -> float:
+    """How many requests' signatures all processors verify and make in a second, at most."""
+    pairs: list[tuple[Callable[[], object], Callable[[], object]]] = []
+    algorithms: tuple[Algorithm, ...] = (
+        ("Ed25519",) if dialect == "c2sp" else ("Ed25519", "ML-DSA-87")
+    )
+    for algorithm in algorithms:
+        key = generate_key(algorithm)
+        signature = key.sign(MESSAGE)
+        pairs.append((partial(key.public.verify, signature, MESSAGE), partial(key.sign, MESSAGE)))
+    until = time.perf_counter() + SYNC_SECONDS
+
+    def work() -> int:
+        done = 0
+        while time.perf_counter() < until:
+            for verify, sign in pairs:
+                verify()
+                sign()
+            done += 1
+        return done
+
+    threads = os.cpu_count() or 1
+    started = time.perf_counter()
+    with ThreadPoolExecutor(threads) as pool:  # the library lets go of the interpreter
+        done = sum(future.result() for future in [pool.submit(work) for _ in range(threads)])
+    return done / (time.perf_counter() - started)
+
+
+def cpu_seconds(process: int) -> float:
+    """What a process has used so far (Linux; elsewhere not a number)."""
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return float("nan")
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def checkpoint_bodies(owner: Owner, steps: int) -> list[bytes]:
@@ -163,13 +209,15 @@ def run(folder: Path, dialect: str, clients: int, seconds: float, first_seed: in
     try:
         assert server.stdout
         port = int(server.stdout.readline())
-        before = fdatasync_per_second(folder)
+        before = fdatasync_per_second(folder), signatures_per_second(dialect)
+        used = cpu_seconds(server.pid)
         took, wall = asyncio.run(drive(port, path, work, seconds))
-        after = fdatasync_per_second(folder)
+        used = cpu_seconds(server.pid) - used
+        after = fdatasync_per_second(folder), signatures_per_second(dialect)
     finally:
         server.terminate()
         server.wait(20)
-    bare = (before + after) / 2
+    bare, signatures = ((one + other) / 2 for one, other in zip(before, after, strict=True))
     rate = len(took) / wall
     cuts = statistics.quantiles(took, n=100)
     return Row(
@@ -181,6 +229,8 @@ def run(folder: Path, dialect: str, clients: int, seconds: float, first_seed: in
         p99_ms=cuts[98] * 1000,
         fdatasync_per_second=bare,
         ratio=rate / bare,
+        signatures_per_second=signatures,
+        server_cpu_ms=used / len(took) * 1000,
     )
 
 
@@ -193,14 +243,20 @@ def main() -> None:
     options = parser.parse_args()
     rows: list[Row] = []
     with tempfile.TemporaryDirectory(dir=options.folder) as name:
-        print("dialect  clients   acks/s   p50 ms   p99 ms  fdatasync/s  ratio")
+        print(
+            "dialect  clients     acks   acks/s   p50 ms   p99 ms  fdatasync/s  ratio"
+            "  signatures/s  server CPU ms"
+        )
         for seed, dialect in ((0, "c2sp"), (10_000, "aii-os")):
             for clients in options.clients:
                 row = run(Path(name), dialect, clients, options.seconds, seed)
                 rows.append(row)
                 print(
-                    f"{row.dialect:8} {row.clients:7d} {row.per_second:8.0f} {row.p50_ms:8.2f}"
-                    f" {row.p99_ms:8.2f} {row.fdatasync_per_second:12.0f} {row.ratio:6.2f}"
+                    f"{row.dialect:8} {row.clients:7d} {row.acknowledged:8d} {row.per_second:8.0f}"
+                    f" {row.p50_ms:8.2f} {row.p99_ms:8.2f} {row.fdatasync_per_second:12.0f}"
+                    f" {row.ratio:6.2f} {row.signatures_per_second:13.0f}"
+                    f" {row.server_cpu_ms:14.2f}",
+                    flush=True,
                 )
     if options.json:
         document = {"at": datetime.now(UTC).isoformat(), "rows": [asdict(row) for row in rows]}
