@@ -7,18 +7,15 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from agentic_os.registry import CodeRow
+from agentic_os.results import Severity
 
 
 def _table(*rows: CodeRow) -> Mapping[str, CodeRow]:
     return MappingProxyType({row.code: row for row in rows})
 
 
-def _row(code: str, severity: str, meaning: str, hint: str = "") -> CodeRow:
-    match severity:
-        case "error" | "warning" | "info":
-            return CodeRow(code=code, severity=severity, meaning=meaning, hint=hint)
-        case _:
-            raise ValueError(severity)
+def _row(code: str, severity: Severity, meaning: str, hint: str = "") -> CodeRow:
+    return CodeRow(code=code, severity=severity, meaning=meaning, hint=hint)
 
 
 _REBUILD = "Build the graph again with graphify in that project."

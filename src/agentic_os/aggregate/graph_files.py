@@ -66,11 +66,6 @@ class Plan:
         """Whether a manifest came, went or changed."""
         return bool(self.manifests or self.manifests_gone)
 
-    @property
-    def changed(self) -> bool:
-        """Whether anything at all is different."""
-        return bool(self.files or self.files_gone or self.manifests_changed or self.folders_changed)
-
 
 class FileReader:
     """Compares and reads one project's files and manifests."""

@@ -107,9 +107,7 @@ class _Routes:
         if dotted.startswith("require("):
             module, _, member = dotted.removeprefix("require(").partition(")")
             return self._exported(path, module, member or DEFAULT_EXPORT)
-        facts = self.files.get(path)
-        if facts is None:
-            return None
+        facts = self.files[path]
         root, _, rest = dotted.partition(".")
         for item in facts.imports:
             if item.local != root:

@@ -7,7 +7,7 @@ import json
 import pytest
 from code_builder import CodeBuilder, pyproject
 
-from agentic_os.aggregate.graph_edges import Account, Place
+from agentic_os.aggregate.graph_edges import CERTAIN, Account, Goal, Place
 from agentic_os.aggregate.graph_edges_http import (
     bare_service,
     is_generic,
@@ -272,6 +272,24 @@ def test_an_edge_without_a_node_is_a_near_miss_and_bounds_are_counted(
         account.miss(place, "R2", "MODULE_UNKNOWN", f"m{number}", [other])
         account.miss(place, "R2", "MODULE_UNKNOWN", f"m{number}", [other])
     assert (len(account.near), account.dropped) == (2, {("app", "R2"): 4})
+
+    here, there = code.nodes.file("a.py"), other.nodes.file("b.py")
+    linking = Account()
+    for start, end in ((None, there), (here, None), (here, here), (here, there)):
+        owner = code if end is here else other
+        linking.link(
+            Place(code=code, path="a.py", line=1, node=start),
+            Goal(code=owner, path="b.py", line=1, node=end),
+            relation="imports",
+            rule="R2",
+            verdict=CERTAIN,
+            detail=f"{start is None} {end is None}",
+        )
+    assert [edge.detail for edge in linking.edges.values()] == ["False False"]
+    assert [(miss.code, miss.detail) for miss in linking.near.values()] == [
+        ("NODE_MISSING", "the consumer's graph has no node"),
+        ("NODE_MISSING", "the provider's graph has no node"),
+    ]
 
 
 @pytest.mark.parametrize(
