@@ -22,8 +22,11 @@ SECRET = "AKIAQYLPMN5HHHFPZAM2"
 
 
 @pytest.fixture(autouse=True)
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+def bounds(monkeypatch: pytest.MonkeyPatch, places: Path) -> None:
+    """Engines may take their time on a busy machine, and are ended at once."""
     monkeypatch.setattr(engine_process, "TERM_SECONDS", 0.01)
+    (places / "config").mkdir()
+    (places / "config/projects.toml").write_text("[limits]\nengine_seconds = 120\n")
 
 
 @pytest.fixture

@@ -38,6 +38,8 @@ async def test_a_granted_engine_answers_a_tool_and_memory_off_closes_what_it_clo
     rows.write_text(
         json.dumps([row("a.py", "def lamp(): ..."), row(".agents/memory/f.md", "The lamp.")])
     )
+    (places / "config").mkdir()
+    (places / "config/projects.toml").write_text("[limits]\nengine_seconds = 120\n")
     project = engine_project(fleet, "shop", hostile_command("plain", rows))
     project.write("a.py", "def lamp(): ...\n")
     project.fact("f", "The lamp.", title="Fact")

@@ -169,10 +169,11 @@ def shop(
     try:
         started = ccc("init", "-f")
         assert started.returncode == 0, started.stdout + started.stderr
-        for _ in range(4):  # on a busy machine its daemon is not there in the time it waits for
-            indexed = ccc("index")
+        indexed = ccc("index")
+        for _ in range(3):  # on a busy machine its daemon is not there in the time it waits for
             if "did not start in time" not in indexed.stdout + indexed.stderr:
                 break
+            indexed = ccc("index")
         assert indexed.returncode == 0, indexed.stdout + indexed.stderr
         yield project
     finally:

@@ -11,7 +11,7 @@
     folders = 50000                    # folders per root
     entries = 50000                    # entries of one folder
     graph_bytes = 536870912            # the largest code graph that is read
-    engine_seconds = 10                # how long one granted engine may take
+    engine_seconds = 20                # how long one granted engine may take
 
     [[project]]                        # a project by its own path
     path = "~/code/shop"

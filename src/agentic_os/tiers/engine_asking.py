@@ -3,6 +3,7 @@
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,6 +53,7 @@ def ask_all(
 
     from agentic_os.tiers.engine_http import keep_quiet
 
+    _load()
     keep_quiet()
     answers: dict[str, EngineAnswer] = {}
 
@@ -78,6 +80,12 @@ def ask_all(
         project.id: answers.get(project.id, EngineAnswer(project=project.id, fault=late))
         for project, _ in asked
     }
+
+
+def _load() -> None:
+    """Load what a conversation needs before its clock runs: that is none of the engine's time."""
+    for name in ("mcp", "mcp_types", "mcp.client.streamable_http"):
+        import_module(name)
 
 
 async def _ask_one(

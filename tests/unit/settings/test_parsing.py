@@ -231,7 +231,7 @@ def test_windows_line_ends_are_read_and_counted() -> None:
 
 def test_engines_have_a_time_limit() -> None:
     assert parse("[limits]\nengine_seconds = 60\n").limits.engine_seconds == 60
-    assert parse("").limits.engine_seconds == 10
+    assert parse("").limits.engine_seconds == 20
     with pytest.raises(SettingsError, match="between 1 and 600"):
         parse("[limits]\nengine_seconds = 601\n")
 

@@ -41,7 +41,7 @@ def ask(
     person: Person,
     *,
     granted: bool = True,
-    seconds: int = 10,
+    seconds: int = 120,
     kinds: frozenset[Kind] = frozenset(),
     mode: SearchMode = "auto",
     limit: int = 10,
