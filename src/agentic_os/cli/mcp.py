@@ -66,34 +66,27 @@ def install(
     """
     import shlex
     import shutil
-    import subprocess
     from pathlib import Path
 
     from agentic_os.cli.output import say, write, write_document
-    from agentic_os.errors import ServerError
     from agentic_os.results import Answer
     from agentic_os.server.clients import add_command, client_named
     from agentic_os.server.installing import install as merge
+    from agentic_os.server.installing import install_by_client
 
     known = client_named(client)
     command = _command(root, profile)
     own = add_command(known, SERVER, command)
     if own and shutil.which(own[0]):
-        if dry_run:
-            write(shlex.join(own) + "\n")
-            return
-        done = subprocess.run(own, check=False, capture_output=True, text=True, timeout=60)
-        if done.returncode:
-            raise ServerError(
-                f"{own[0]} refused with status {done.returncode}",
-                code="CLIENT_REFUSED",
-                hint=f"Run it yourself: {shlex.join(own)}",
-            )
-        say(f"{own[0]} has added it.")
-        return
-    answer = merge(known, SERVER, command, home=Path.home(), dry_run=dry_run)
+        answer = install_by_client(known, own, dry_run=dry_run)
+    else:
+        answer = merge(known, SERVER, command, home=Path.home(), dry_run=dry_run)
     if json:
         write_document("mcp-install", Answer(data=answer))
+        return
+    if answer.command:
+        write(shlex.join(answer.command) + "\n")
+        say(f"{answer.command[0]} has added it." if answer.written else "Nothing was run.")
         return
     write(answer.diff)
     if not answer.changed:

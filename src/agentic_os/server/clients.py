@@ -5,6 +5,7 @@ Facts about clients, nothing else; what is written, and how, is in ``installing`
 
 import json
 import shlex
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -19,7 +20,8 @@ class Client:
     """One harness.
 
     ``file`` is relative to the home folder; ``key`` is the path of the table that holds servers;
-    ``add`` is the client's own command, before the server's name and command line.
+    ``add`` is the client's own command, before the server's name and command line, or before the
+    server's entry as JSON where the client is told so (``told_json``).
     """
 
     name: str
@@ -28,8 +30,12 @@ class Client:
     key: tuple[str, ...]
     add: tuple[str, ...] = ()
     typed: bool = False
+    told_json: bool = False
 
 
+_CODE_USER = (
+    "Library/Application Support/Code/User" if sys.platform == "darwin" else ".config/Code/User"
+)
 CLIENTS: dict[str, Client] = {
     client.name: client
     for client in (
@@ -57,10 +63,12 @@ CLIENTS: dict[str, Client] = {
         Client(name="cursor", file=".cursor/mcp.json", form="json", key=("mcpServers",)),
         Client(
             name="vscode",
-            file=".config/Code/User/mcp.json",
+            file=f"{_CODE_USER}/mcp.json",
             form="json",
             key=("servers",),
+            add=("code", "--add-mcp"),
             typed=True,
+            told_json=True,
         ),
         Client(name="opencode", file=".config/opencode/opencode.json", form="json", key=("mcp",)),
     )
@@ -95,6 +103,8 @@ def add_command(client: Client, server: str, command: Sequence[str]) -> tuple[st
     """The client's own command that adds the server; empty where it has none."""
     if not client.add:
         return ()
+    if client.told_json:
+        return (*client.add, json.dumps({"name": server, **server_entry(client, command)}))
     separator = () if client.name == "gemini" else ("--",)
     return (*client.add, server, *separator, *command)
 

@@ -18,11 +18,16 @@ from agentic_os.server.clients import Client, server_entry
 
 MAX_FILE_BYTES = 8_388_608
 BACKUP_SUFFIX = ".before-agentic-os"
+ADD_SECONDS = 60
+NEW_FILE_MODE = 0o600
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Installation:
-    """What was, or would be, changed. ``file`` is relative to the home folder."""
+    """What was, or would be, changed. ``file`` is relative to the home folder.
+
+    ``command`` is the client's own command, where that does it; there is no diff then.
+    """
 
     client: str
     file: str
@@ -30,6 +35,46 @@ class Installation:
     written: bool
     diff: str
     backup: str | None = None
+    command: tuple[str, ...] = ()
+
+
+def install_by_client(client: Client, command: Sequence[str], *, dry_run: bool) -> Installation:
+    """Let a client's own command add the server.
+
+    Raises:
+        ServerError: ``CLIENT_REFUSED``: it did not end well.
+    """
+    import shlex
+    import subprocess
+
+    if not dry_run:
+        try:
+            done = subprocess.run(
+                command,
+                check=False,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=ADD_SECONDS,
+            )
+            said = f"refused with status {done.returncode}" if done.returncode else ""
+        except subprocess.TimeoutExpired:
+            said = f"did not end within {ADD_SECONDS} seconds"
+        except OSError:
+            said = "could not be started"
+        if said:
+            raise ServerError(
+                f"{command[0]} {said}",
+                code="CLIENT_REFUSED",
+                hint=f"Run it yourself: {shlex.join(command)}",
+            )
+    return Installation(
+        client=client.name,
+        file=client.file,
+        changed=True,
+        written=not dry_run,
+        diff="",
+        command=tuple(command),
+    )
 
 
 def install(
@@ -60,11 +105,12 @@ def install(
         )
     path.parent.mkdir(parents=True, exist_ok=True)
     target = path.resolve()
-    backup = None
+    backup, mode = None, NEW_FILE_MODE
     if old is not None:
+        mode = target.stat().st_mode & 0o777
         backup = client.file + BACKUP_SUFFIX
-        publish(home / backup, old.encode("utf-8"))
-    publish(target, new.encode("utf-8"))
+        publish(home / backup, old.encode("utf-8"), mode)
+    publish(target, new.encode("utf-8"), mode)
     return Installation(
         client=client.name,
         file=client.file,
