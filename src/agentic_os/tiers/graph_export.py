@@ -185,11 +185,14 @@ def _hyperedges(
     graph: CodeGraph, projects: frozenset[str] | None
 ) -> Iterator[dict[str, _Value | list[str]]]:
     ids = _Ids(graph, projects)
-    for hid, lid, label, relation, conf, score in graph.connection.execute(
-        "SELECT hyper.hid, hyper.lid, hyper.label, term.text, hyper.conf, hyper.score"
+    inside = graph.numbers(projects)
+    for rid, hid, lid, label, relation, conf, score in graph.connection.execute(
+        "SELECT hyper.rid, hyper.hid, hyper.lid, hyper.label, term.text, hyper.conf, hyper.score"
         " FROM graph_hyper AS hyper JOIN graph_term AS term ON term.tid = hyper.rel"
         " ORDER BY hyper.rid, hyper.hid"
     ):
+        if inside is not None and rid not in inside:
+            continue
         members = [
             ids.of(row[0])
             for row in graph.connection.execute(
