@@ -22,11 +22,15 @@ from agentic_os.server.aios_access import person_access
 from agentic_os.server.aios_tools import read_working_context
 from agentic_os.server.arguments import FleetOverview
 from agentic_os.server.fleet_tools import fleet_overview
+from agentic_os.server.paging import page
 from agentic_os.server.privacy import net_of
 from agentic_os.server.seat import Seat
 from agentic_os.text.decoding import decode
 
 SOURCE_CHARS = 32_000
+MEMORY_CHARS = 32_000
+FACT_CHARS = 8_000
+"""Of one fact in ``fleet://memory``; all of it is in its source."""
 _CITABLE = """
 SELECT file.role FROM file JOIN project ON project.pk = file.project
 WHERE project.id = ? AND file.path = ?
@@ -106,14 +110,24 @@ def _memory(seat: Seat, uri: str, project: str) -> ResourceText:
             "title": fact.title,
             "type": fact.type,
             "description": fact.description,
-            "text": fact.text,
+            "text": _cut(fact.text, FACT_CHARS),
             "path": fact.provenance.path,
             "lines": fact.provenance.lines,
         }
         for fact in answer.data.facts
         if not fact.template
     ]
-    return _json(seat, uri, {"project": project, "facts": facts})
+    fits = page(facts, budget=MEMORY_CHARS)
+    return _json(
+        seat,
+        uri,
+        {
+            "project": project,
+            "facts": list(fits.items),
+            "total": len(facts),
+            "truncated": fits.truncated,
+        },
+    )
 
 
 def _source(seat: Seat, uri: str, project: str, path: str) -> ResourceText:
@@ -130,9 +144,11 @@ def _source(seat: Seat, uri: str, project: str, path: str) -> ResourceText:
         # Redacted before it is made visible: rules look for the characters that were written.
         redacted = workspace.redactor.redact(decode(read.data).text).text
         text = net_of(seat.person).text(redacted)
-    if len(text) > SOURCE_CHARS:
-        text = f"{text[:SOURCE_CHARS]}\n[cut after {SOURCE_CHARS} characters]"
-    return ResourceText(uri=uri, mime="text/markdown", text=text)
+    return ResourceText(uri=uri, mime="text/markdown", text=_cut(text, SOURCE_CHARS))
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most]}\n[cut after {most} characters]"
 
 
 def _citable(workspace: Workspace, project: str, path: str) -> Role | None:

@@ -30,6 +30,24 @@ def test_memory_of_one_project(seat: Seat) -> None:
 
     assert "Four tries" in found.text
     assert "retries, too" not in found.text
+    document = json.loads(found.text)
+    assert (document["truncated"], document["total"]) == (False, len(document["facts"]))
+
+
+def test_a_long_memory_is_cut_visibly(seat: Seat, fleet: FleetBuilder) -> None:
+    memory = fleet.root / "shop/.agents/memory"
+    for number in range(60):
+        (memory / f"fact-{number}.md").write_text(f"---\nname: n{number}\n---\n\n" + "word " * 200)
+    (memory / "aaa.md").write_text("---\nname: long\n---\n\n" + "word " * 20_000)
+
+    found = read_resource(seat, f"fleet://memory/{project_id(seat)}", fleet=True)
+
+    document = json.loads(found.text)
+    assert len(found.text) <= 33_000
+    assert document["truncated"]
+    assert 0 < len(document["facts"]) < document["total"]
+    cut = [fact for fact in document["facts"] if fact["text"].endswith("8000 characters]")]
+    assert [fact["title"] for fact in cut] == ["long"]
 
 
 def test_a_cited_source_is_read_redacted_and_made_visible(seat: Seat, fleet: FleetBuilder) -> None:
