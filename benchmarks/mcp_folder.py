@@ -8,11 +8,15 @@ sys.path.insert(0, str(ROOT / "tests/support"))
 
 from aios_builder import TODAY, AiosBuilder  # noqa: E402 - after the path is set
 
+LIVE_EVENTS = 100
 SHELVES = ("vault/wiki", "vault/raw", "context/domains", "references")
 
 
 def write_folder(folder: Path, *, notes: int) -> None:
-    """Write every kind of record, and ``notes`` Markdown files beside them."""
+    """Write every kind of record, and ``notes`` Markdown files beside them.
+
+    Events are as many as the convention keeps live before it moves them to the archive.
+    """
     folder.mkdir(parents=True)
     aios = AiosBuilder(folder).complete()
     for number in range(notes):
@@ -22,5 +26,5 @@ def write_folder(folder: Path, *, notes: int) -> None:
             + "Plain words that say nothing.\n" * 20,
         )
     if notes:
-        rows = ({"ts": f"{TODAY}T00:00:00Z", "summary": f"event {at}"} for at in range(3_000))
+        rows = ({"ts": f"{TODAY}T00:00:00Z", "summary": f"event {at}"} for at in range(LIVE_EVENTS))
         aios.jsonl("memory/events.jsonl", *rows)
