@@ -397,7 +397,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Measure the code graph.")
     parser.add_argument("--sizes", default="10000,100000,1000000")
     parser.add_argument("--repeats", type=int, default=7)
-    parser.add_argument("--plot", type=Path)
+    place = Path(__file__).parents[1] / "docs/explanation/graph-scaling.svg"
+    parser.add_argument("--plot", type=Path, default=place)
     parser.add_argument("--ask", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--only", choices=("graphify", "taking-in", "scaling"))
     given = parser.parse_args()

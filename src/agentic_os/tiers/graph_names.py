@@ -164,11 +164,13 @@ class NameFinder:
             return self._rows("instr(lower(node.label), ?)", (folded,), limit=limit)
         grams = sorted({folded[i : i + 3] for i in range(len(folded) - 2)})
         match = " AND ".join('"' + gram.replace('"', '""') + '"' for gram in grams)
-        rows = self._rows(
-            "node.nid IN (SELECT rowid FROM graph_grams WHERE graph_grams MATCH ?)",
-            (match,),
-            limit=limit,
-        )
+        condition = "node.nid IN (SELECT rowid FROM graph_grams WHERE graph_grams MATCH ?)"
+        values: tuple[str, ...] = (match,)
+        if folded.isascii():
+            # Before the bound, so that it never cuts a name for others that only share its grams.
+            condition += " AND instr(lower(node.label), ?)"
+            values = (match, folded)
+        rows = self._rows(condition, values, limit=limit)
         return [row for row in rows if folded in row.label.casefold()]
 
     def _rows(

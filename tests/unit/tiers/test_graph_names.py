@@ -69,6 +69,22 @@ def test_a_scope_is_applied_before_a_bound_cuts(
     assert scoped.omissions == ()
 
 
+def test_a_part_is_found_among_many_that_share_its_grams(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fleet = GraphFleet.at(tmp_path / "grams")
+    names = ["abc_bcd_cde", "cde_abc_bcd", "x_abcde"]
+    fleet.write("p", {"a.py": "".join(f"def {name}(): ...\n" for name in names)})
+    fleet.refresh("p")
+    monkeypatch.setattr(graph_names, "MAX_MATCHES_ENTRIES", 1)
+
+    answer = find(CodeGraph(fleet.connection, {}), "abcde")
+
+    assert [node.label for node in answer.data.nodes] == ["x_abcde()"]
+    assert answer.omissions == ()
+    fleet.connection.close()
+
+
 @pytest.mark.parametrize(
     ("name", "near"),
     [
