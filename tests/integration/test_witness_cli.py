@@ -137,6 +137,26 @@ def test_a_receipt_verifies_by_the_operators_root(home: Path, tmp_path: Path) ->
         assert witness("verify-receipt", *map(str, wrong)).code == code
 
 
+def test_a_root_must_vouch_where_the_person_keeps_one(
+    places: Path, home: Path, tmp_path: Path
+) -> None:
+    (places / "laws.md").write_text("# Laws\n")
+    born = call("ledger", "init", "--domain", "example.org", "--laws", places / "laws.md")
+    assert born.code == 0
+    roots = places / "config" / "witness-roots"
+    roots.mkdir(parents=True)
+    stranger = new_witness(tmp_path / "stranger", name="witness.example/w2")
+    with serving(WitnessConfig(folder=home, port=0)) as running:
+        name = running.policy_line.split()[1]
+        policy = places / "config" / "witnesses.policy"
+        policy.write_text(f"{running.policy_line}quorum {name}\n")
+        shutil.copy(stranger / "root.public.json", roots / f"{name}.json")
+        refused = call("ledger", "bookmark")
+        assert (refused.code, "MANIFEST_INVALID" in refused.text) == (3, True)
+        shutil.copy(home / "root.public.json", roots / f"{name}.json")
+        assert call("ledger", "bookmark").code == 0
+
+
 def test_keys_with_a_password(tmp_path: Path) -> None:
     folder = tmp_path / "w"
     new_witness(folder)

@@ -10,6 +10,7 @@ import typer
 from agentic_os.cli.options import Json
 
 if TYPE_CHECKING:
+    from agentic_os.crypto import PublicKeyEnvelope
     from agentic_os.identity import BootData, BootOptions, Identity
     from agentic_os.ledger import EntryView, Finding, Level
     from agentic_os.ledger.payloads import Role
@@ -32,6 +33,8 @@ PASSWORD_VARIABLE = "AGENTIC_OS_KEY_PASSWORD"  # noqa: S105 - the name of a vari
 BACKUP_VARIABLE = "AGENTIC_OS_BACKUP_PASSWORD"
 IDENTITY_FOLDER = "identity"
 POLICY_NAME = "witnesses.policy"
+ROOTS_FOLDER = "witness-roots"
+"""In the config folder: ``<name in the policy>.json`` is the public root of its operator."""
 ROLES = ("identity", "operator", "platform")
 
 Home = Annotated[
@@ -533,7 +536,25 @@ def _rounds(home: Path, policy: "QuorumPolicy") -> "WitnessRounds":
     from agentic_os.ledger.layout import WITNESS_FOLDER
     from agentic_os.witness.rounds import WitnessRounds
 
-    return WitnessRounds(policy=policy, folder=home / WITNESS_FOLDER, clock=time.time)
+    return WitnessRounds(
+        policy=policy, folder=home / WITNESS_FOLDER, roots=_roots(policy), clock=time.time
+    )
+
+
+def _roots(policy: "QuorumPolicy") -> "dict[str, PublicKeyEnvelope]":
+    """The operators' roots that the person keeps, by the witness's name in the policy."""
+    import os
+
+    from agentic_os.crypto import read_public_key_envelope
+    from agentic_os.files.places import places_from
+
+    folder = places_from(os.environ).config / ROOTS_FOLDER
+    if not folder.is_dir():
+        return {}
+    # Names are compared and not looked up: those of a policy are free text.
+    kept = {path.stem: path for path in folder.glob("*.json")}
+    names = {one.name for one in policy.witnesses} & kept.keys()
+    return {name: read_public_key_envelope(_read(str(kept[name]))) for name in names}
 
 
 @contextmanager

@@ -7,9 +7,9 @@ asked again until a person clears it. What fails for another reason is reported 
 
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, TypeVar
@@ -45,6 +45,7 @@ class WitnessRounds:
         policy: the witnesses; those without a URL are left out of rounds.
         folder: the client's memory, one folder for one ledger.
         root: an operator's root that must vouch for receipt keys; None pins the first key.
+        roots: by a witness's name in the policy, where each has an operator of its own.
         connect: makes the client of a URL.
         clock: POSIX seconds.
     """
@@ -52,6 +53,7 @@ class WitnessRounds:
     policy: QuorumPolicy
     folder: Path
     root: PublicKeyEnvelope | None = None
+    roots: Mapping[str, PublicKeyEnvelope] = field(default_factory=dict)
     connect: Callable[[str], WitnessClient] = WitnessClient
     clock: Callable[[], float]
 
@@ -134,7 +136,8 @@ class WitnessRounds:
                     now=int(self.clock()),
                 )
                 moment = datetime.fromtimestamp(asking.now, UTC)
-                key = pinned_receipt_key(client, memory, root=self.root, now=moment)
+                root = self.roots.get(witness.name, self.root)
+                key = pinned_receipt_key(client, memory, root=root, now=moment)
                 return asking.bookmark(key) if key else asking.checkpoint()
         except WitnessConflictError as error:
             memory.keep_state(replace(memory.state(), conflict=error.code))
