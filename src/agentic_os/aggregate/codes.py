@@ -42,6 +42,12 @@ CODES: Mapping[str, CodeRow] = MappingProxyType(
                 meaning=".mcp.json is not of its form; no invocation was taken from it.",
             ),
             CodeRow(
+                code="STATEMENTS_TOO_MANY",
+                severity="warning",
+                meaning="A fact has more `key: value` lines than are compared between projects.",
+                hint="Keep a fact under 100 lines; move tables and logs elsewhere.",
+            ),
+            CodeRow(
                 code="TEXT_NOT_UTF8",
                 severity="warning",
                 meaning="Some bytes are not UTF-8; they were replaced.",

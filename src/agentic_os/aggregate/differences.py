@@ -9,10 +9,13 @@ first wording. Nothing here prefers a value.
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from agentic_os.results import Difference, Provenance, StatedValue
 from agentic_os.text.front_matter import split_front_matter
 
+MAX_STATEMENTS_ENTRIES = 1_000
+"""Statements read of one fact; the convention keeps facts under 100 lines."""
 KEY_CHARS = 60
 VALUE_CHARS = 300
 CONVENTION_LABELS = frozenset({"why", "how to apply", "note", "example", "see", "see also", "todo"})
@@ -36,13 +39,26 @@ class Statement:
     source: Provenance
 
 
+def states_too_much(text: str) -> bool:
+    """Whether a fact has more statements than are compared."""
+    if text.count("\n") < MAX_STATEMENTS_ENTRIES:
+        return False
+    nowhere = Provenance(project="", path="", lines=(1, 1), sha256="")
+    found = islice(_statements(text, nowhere), MAX_STATEMENTS_ENTRIES, None)
+    return next(found, None) is not None
+
+
 def statements(text: str, source: Provenance) -> Iterator[Statement]:
-    """The statements of one fact, each with its own line.
+    """The first ``MAX_STATEMENTS_ENTRIES`` statements of one fact, each with its own line.
 
     Args:
         text: the whole redacted fact file, front matter included.
         source: where the fact stands; its lines are replaced by the statement's line.
     """
+    return islice(_statements(text, source), MAX_STATEMENTS_ENTRIES)
+
+
+def _statements(text: str, source: Provenance) -> Iterator[Statement]:
     front = split_front_matter(text)
     fenced = False
     start = front.body_line if front.present else 1

@@ -15,6 +15,7 @@ import hashlib
 import re
 from urllib.parse import unquote
 
+from agentic_os.aggregate.differences import MAX_STATEMENTS_ENTRIES, states_too_much
 from agentic_os.aggregate.documents import Document, IndexLink, ParsedFile
 from agentic_os.results import Diagnostic
 from agentic_os.text.front_matter import FrontMatter, split_front_matter
@@ -79,7 +80,10 @@ def parse_fact(text: str, *, path: str, stem: str) -> ParsedFile:
         template=is_template(body),
         group=group_hash(body if body.strip() else f"{name} {label}"),
     )
-    return ParsedFile(documents=(document,), diagnostics=front_matter_diagnostics(front, path))
+    diagnostics = front_matter_diagnostics(front, path)
+    if states_too_much(text):
+        diagnostics = (*diagnostics, _too_many_statements(path))
+    return ParsedFile(documents=(document,), diagnostics=diagnostics)
 
 
 def parse_index(text: str) -> ParsedFile:
@@ -139,6 +143,16 @@ def front_matter_diagnostics(front: FrontMatter, path: str) -> tuple[Diagnostic,
             path=path,
         )
         for problem in front.problems
+    )
+
+
+def _too_many_statements(path: str) -> Diagnostic:
+    return Diagnostic(
+        code="STATEMENTS_TOO_MANY",
+        severity="warning",
+        message=f"only the first {MAX_STATEMENTS_ENTRIES} `key: value` lines are compared",
+        hint="Keep a fact under 100 lines; move tables and logs elsewhere.",
+        path=path,
     )
 
 

@@ -31,6 +31,8 @@ __all__ = [
     "without_comments",
 ]
 
+MAX_SECTIONS_ENTRIES = 2_000
+"""A file of nothing but headings would become a document a line."""
 _ATX = re.compile(r" {0,3}(#{1,6})(?=[ \t]|\Z)")
 _SETEXT = re.compile(r" {0,3}(=+|-{2,})[ \t]*\Z")
 _NO_PARAGRAPH = re.compile(r"[ \t]*(?:\Z|[#>|]|[-*+][ \t]|\d{1,9}[.)][ \t])|\t| {4}")
@@ -85,7 +87,8 @@ class WikiLink(msgspec.Struct, frozen=True, kw_only=True):
 def sections(text: str) -> tuple[Section, ...]:
     """Split ``text`` at its ATX and setext headings; see ``Section``.
 
-    The first section is always the preamble.
+    The first section is always the preamble. Of more than ``MAX_SECTIONS_ENTRIES`` the last one
+    holds the rest of the text.
     """
     lines = _lines(text)
     blanked = masked(text)
@@ -110,6 +113,7 @@ def sections(text: str) -> tuple[Section, ...]:
             level = 1 if match.group(1)[0] == "=" else 2
             heads.append((level, number - 1, lines[number - 2].strip()))
             taken = number
+    del heads[MAX_SECTIONS_ENTRIES:]
     ends = [start - 1 for _, start, _ in heads[1:]] + [len(lines)]
     return tuple(
         Section(level=level, title=title, start=start, end=end)

@@ -72,7 +72,8 @@ class LineMatcher:
         ranked = self._ranked(lines)
         if not literal and not ranked:
             return None
-        among = [number for number in ranked if number in set(literal)] if literal else ranked
+        held = set(literal)
+        among = [number for number in ranked if number in held] if literal else ranked
         start = among[0] if among else literal[0]
         matching = {*literal, *ranked}
         end = start

@@ -1,7 +1,14 @@
 import pytest
 
-from agentic_os.aggregate.differences import differences, normal_key, normal_value, statements
-from agentic_os.results import Provenance
+from agentic_os.aggregate.differences import (
+    MAX_STATEMENTS_ENTRIES,
+    differences,
+    normal_key,
+    normal_value,
+    statements,
+)
+from agentic_os.aggregate.memory import parse_fact
+from agentic_os.results import Diagnostic, Provenance
 
 
 def source(project: str) -> Provenance:
@@ -70,3 +77,21 @@ def test_only_keys_that_projects_state_differently_are_listed_with_all_sources()
 
 def test_one_project_alone_does_not_differ() -> None:
     assert differences(statements("Timeout: 1\nTimeout: 2\n", source("a"))) == ()
+
+
+def test_so_many_statements_are_compared_and_more_are_said() -> None:
+    lines = [f"key {number}: value" for number in range(MAX_STATEMENTS_ENTRIES + 1)]
+    most, more = "\n".join(lines[:-1]) + "\n", "\n".join(lines) + "\n"
+
+    assert len(stated(most)) == len(stated(more)) == MAX_STATEMENTS_ENTRIES
+    assert parse_fact(most, path="m/a.md", stem="a").diagnostics == ()
+    assert parse_fact("x\n" * 9_999, path="m/a.md", stem="a").diagnostics == ()
+    assert parse_fact(more, path="m/a.md", stem="a").diagnostics == (
+        Diagnostic(
+            code="STATEMENTS_TOO_MANY",
+            severity="warning",
+            message="only the first 1000 `key: value` lines are compared",
+            hint="Keep a fact under 100 lines; move tables and logs elsewhere.",
+            path="m/a.md",
+        ),
+    )

@@ -3,6 +3,7 @@
 import pytest
 
 from agentic_os.text.markdown import (
+    MAX_SECTIONS_ENTRIES,
     MarkdownLink,
     Section,
     WikiLink,
@@ -464,3 +465,11 @@ def test_an_image_does_not_end_the_links_of_a_line() -> None:
 
 def test_a_tag_keeps_its_inner_marks_only() -> None:
     assert [tag for tag, _ in tags("#a/b- #-c #Xx/ #X")] == ["a/b", "c", "Xx", "X"]
+
+
+def test_the_last_section_holds_the_rest_of_a_text_with_too_many() -> None:
+    text = "# a\n" * (MAX_SECTIONS_ENTRIES + 5)
+    found = sections(text)
+    assert len(found) == MAX_SECTIONS_ENTRIES
+    assert (found[-1].start, found[-1].end) == (MAX_SECTIONS_ENTRIES - 1, MAX_SECTIONS_ENTRIES + 5)
+    assert len(sections("# a\n" * (MAX_SECTIONS_ENTRIES - 1))) == MAX_SECTIONS_ENTRIES

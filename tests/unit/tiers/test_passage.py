@@ -1,5 +1,7 @@
 """Which lines of a passage are quoted."""
 
+import time
+
 import pytest
 
 from agentic_os.tiers.passage import SNIPPET_LINE_CHARS, SNIPPET_LINES, LineMatcher, Passage
@@ -71,3 +73,17 @@ def test_a_name_is_matched_by_any_term_or_literally() -> None:
     with LineMatcher("%%") as matcher:
         assert matcher.matches("100%%")
         assert not matcher.matches("100%")
+
+
+def test_a_word_on_every_line_is_no_more_work_than_the_lines() -> None:
+    """A ratio within one run, so that no machine matters; quadratic work would give 256."""
+
+    def seconds(count: int) -> float:
+        lines = ["lighthouse"] * count
+        with LineMatcher("lighthouse") as matcher:
+            start = time.process_time()
+            assert matcher.best(lines, first_line=1) is not None
+            return time.process_time() - start
+
+    small = min(seconds(1_000) for _ in range(3))
+    assert min(seconds(16_000) for _ in range(2)) / max(small, 0.001) < 80
