@@ -164,6 +164,20 @@ def test_an_engine_is_believed_only_as_far_as_the_file(
     assert "\x1b" not in words.words + words.text
 
 
+def test_a_file_that_is_called_by_a_secret(
+    fleet: FleetBuilder, shop: ProjectBuilder, rows: Path
+) -> None:
+    shop.write(f"src/{SECRET}.py", "def ignite(): ...\n")
+    rows.write_text(json.dumps([row(f"src/{SECRET}.py", "def ignite(): ...")]))
+
+    finished = call("search", "dusk", "--kind", "code", "--json", "--root", fleet.root)
+
+    (hit,) = finished.data["hits"]
+    assert hit["snippet"] == "def ignite(): ..."
+    assert SECRET not in finished.text
+    assert hit["name"].startswith("[redacted:")
+
+
 @pytest.mark.usefixtures("shop")
 def test_projects_are_ranked_over_engines_too(fleet: FleetBuilder) -> None:
     dock = fleet.project("dock")

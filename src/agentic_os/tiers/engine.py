@@ -10,11 +10,12 @@ granted or fails costs nothing but itself: the other surfaces answer, and the an
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agentic_os.registry import Project
 from agentic_os.results import Kind, Omission
 from agentic_os.settings import Settings
+from agentic_os.text.redaction import Redactor
 from agentic_os.tiers.engine_asking import EngineAnswer, ask_all
 from agentic_os.tiers.engine_codes import ENGINE_CODES
 from agentic_os.tiers.engine_endpoint import Address, Command, Unaskable, read_endpoint
@@ -123,7 +124,8 @@ def ask_engines(
     if asked:
         answers |= ask_all(asked, query, settings.limits.engine_seconds, environ)
     milliseconds = (time.perf_counter() - started) * 1_000
-    return Engines(found=_found(list(answers.values()), milliseconds), answers=answers)
+    found = _found(list(answers.values()), milliseconds, Redactor(allow=settings.redaction_allow))
+    return Engines(found=found, answers=answers)
 
 
 def align(
@@ -161,7 +163,7 @@ def _state(project: Project, endpoint: str, settings: Settings) -> Command | Add
     return EngineFault("ENGINE_NOT_GRANTED", "it is not granted")
 
 
-def _found(answers: Sequence[EngineAnswer], milliseconds: float) -> Found:
+def _found(answers: Sequence[EngineAnswer], milliseconds: float, redactor: Redactor) -> Found:
     """One ranked list: every engine's best first; of one rank, the better score."""
     ranked = [
         (rank, candidate)
@@ -169,7 +171,11 @@ def _found(answers: Sequence[EngineAnswer], milliseconds: float) -> Found:
         for rank, candidate in enumerate(answer.placed.candidates)
     ]
     ranked.sort(key=lambda item: (item[0], -item[1].score, item[1].project))
-    candidates = [candidate for _, candidate in ranked]
+    candidates = [
+        # A file may be called by a secret.
+        replace(candidate, name=redactor.redact(candidate.name).text)
+        for _, candidate in ranked
+    ]
     return Found(
         surface=SURFACE,
         candidates=candidates,
