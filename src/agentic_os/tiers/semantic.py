@@ -30,7 +30,7 @@ from agentic_os.tiers.vectors import (
     tables,
     vectors_folder,
 )
-from agentic_os.tiers.vectors_state import IndexState, read_state
+from agentic_os.tiers.vectors_state import STATE_NAME, IndexState, read_state
 
 if TYPE_CHECKING:
     from agentic_os.tiers.embed.interface import Embedder
@@ -85,7 +85,8 @@ def ask_index(workspace: Workspace, query: Query) -> Semantic:
             code="EMBEDDER_CHANGED",
             hint="Make it anew: agentic-os index build",
         )
-    state = read_state(folder)
+    stamp = _stamp(folder / STATE_NAME)
+    state = _state(folder, stamp)
     if state is None or state.fingerprint != embedder.fingerprint:
         state = IndexState(fingerprint=embedder.fingerprint, model=embedder.name)
     scope = {
@@ -116,8 +117,42 @@ def ask_index(workspace: Workspace, query: Query) -> Semantic:
         ),
         embedder=embedder.name,
         indexed=frozenset(name for name, project in state.projects.items() if project.rows),
-        unindexed=sum(unindexed_files(workspace, state, scope).values()),
+        unindexed=_unindexed(workspace, state, stamp, scope),
     )
+
+
+def _stamp(path: Path) -> tuple[int, ...]:
+    """What tells one file from another that was published in its place."""
+    try:
+        seen = path.stat()
+    except OSError:
+        return ()
+    return (seen.st_ino, seen.st_size, seen.st_mtime_ns)
+
+
+@lru_cache(maxsize=4)
+def _state(folder: Path, _stamp: tuple[int, ...]) -> IndexState | None:
+    return read_state(folder)
+
+
+def _unindexed(
+    workspace: Workspace, state: IndexState, stamp: tuple[int, ...], scope: set[str]
+) -> int:
+    """As ``unindexed_files`` says; counted once for each state of store and index."""
+    database = workspace.store.space.database
+    key = (database, *_stamp(database)[:1], workspace.store.generation, state.fingerprint, *stamp)
+    with _opening:
+        found = _behind.get(key)
+    if found is None:
+        everyone = {project.id for project in workspace.fleet.projects if project.retrieval}
+        found = unindexed_files(workspace, state, everyone)
+        with _opening:
+            _behind.clear()
+            _behind[key] = found
+    return sum(count for project, count in found.items() if project in scope)
+
+
+_behind: dict[tuple[object, ...], dict[str, int]] = {}
 
 
 def unindexed_files(workspace: Workspace, state: IndexState, scope: set[str]) -> dict[str, int]:
