@@ -126,8 +126,9 @@ def _aios(seat: Seat, name: str, arguments: Mapping[str, object]) -> ToolAnswer:
 
 
 def _said(fault: AgenticOSError) -> str:
-    hint = f" {fault.hint}" if fault.hint else ""
-    return f"{fault.code}: {_message(fault)}{hint}"
+    message = _message(fault)
+    hint = f"{'' if message.endswith(('.', '?', '!')) else '.'} {fault.hint}" if fault.hint else ""
+    return f"{fault.code}: {message}{hint}"
 
 
 def _message(fault: AgenticOSError) -> str:

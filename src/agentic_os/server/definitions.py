@@ -43,6 +43,7 @@ def _envelope(data: Schema) -> Schema:
             "noted": {"type": "integer"},
             "truncated": {"type": "boolean"},
             "cursor": {"type": ["string", "null"]},
+            "hint": {"type": "string"},
         },
         "required": ["data", "omissions", "truncated"],
     }

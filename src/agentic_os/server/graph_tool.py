@@ -22,6 +22,13 @@ NEIGHBORS_NODES = 200
 CLOSED_NODES = 1_000
 """How many items are looked at where a memory choice closes some of them."""
 
+NO_GRAPH_CODES = frozenset({"GRAPH_NONE", "GRAPH_MISSING"})
+NO_GRAPH_HINT = (
+    "Projects without a code graph are not in this answer; search_fleet finds words in them."
+    " The graph is made by a project's own graph tool (graphify); `agentic-os graph stats` lists"
+    " which projects have one."
+)
+
 _PAGED = {
     "find": "nodes",
     "neighbors": "nodes",
@@ -62,10 +69,17 @@ def query_graph(seat: Seat, asked: QueryGraph) -> Document:
     member = _PAGED.get(asked.operation)
     if member is None:
         data, cut = within(data, asked.budget)
-        return document(noted, data, truncated=cut, cursor="")
+        return _hinted(document(noted, data, truncated=cut, cursor=""))
     shown, more, cut = _page(data, member, offset, asked)
     cursor = write_cursor(more, question) if more else ""
-    return document(noted, shown, truncated=bool(more) or cut, cursor=cursor)
+    return _hinted(document(noted, shown, truncated=bool(more) or cut, cursor=cursor))
+
+
+def _hinted(made: Document) -> Document:
+    """Say what to do where projects have no graph."""
+    if any(item["code"] in NO_GRAPH_CODES for item in made["omissions"]):
+        made["hint"] = NO_GRAPH_HINT
+    return made
 
 
 def _ask(

@@ -12,6 +12,7 @@ from graph_builder import graph_of
 from agentic_os.aggregate.workspace import Person
 from agentic_os.errors import UsageError
 from agentic_os.server.arguments import FleetOverview, QueryGraph, SearchFleet
+from agentic_os.server.calls import call as tool_call
 from agentic_os.server.closing import CLOSED_CODE, Closed
 from agentic_os.server.fleet_tools import fleet_overview, search_fleet
 from agentic_os.server.graph_tool import query_graph
@@ -207,6 +208,30 @@ def test_project_memory_keeps_a_walk_within_the_project(linked: Seat) -> None:
     assert query_graph(linked, default)["data"] == own["data"], "naming a project chooses it"
     shared = msgspec.structs.replace(default, memory="shared")
     assert query_graph(linked, shared)["data"] == everywhere, "shared memory does not narrow a walk"
+
+
+def test_a_fleet_without_a_graph_is_told_what_to_do(fleet: FleetBuilder, person: Person) -> None:
+    fleet.project("shop").fact("retry", "Four tries.")
+    seat = Seat(person=person, roots=(str(fleet.root),))
+
+    for operation in ("find", "neighbors", "impact", "links", "stats", "path"):
+        asked = QueryGraph(operation=operation, name="x", to="y")
+        answer = query_graph(seat, asked)
+        assert [one["code"] for one in answer["omissions"]] == ["GRAPH_NONE"], operation
+        assert "search_fleet" in answer["hint"]
+        assert answer["truncated"] is False
+
+
+def test_a_graph_that_is_there_needs_no_hint(busy: Seat) -> None:
+    assert "hint" not in query_graph(busy, QueryGraph(operation="find", name="hub"))
+
+
+def test_meaning_without_an_index_is_a_result_that_says_what_to_do(busy: Seat) -> None:
+    answer = tool_call(busy, "full", "search_fleet", {"query": "x", "mode": "semantic"})
+
+    assert answer.failed
+    assert answer.document["error"]["code"] == "SEMANTIC_UNAVAILABLE"
+    assert ". Make one: agentic-os model prepare" in answer.text
 
 
 def test_what_is_closed() -> None:
