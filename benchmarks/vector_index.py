@@ -114,29 +114,28 @@ def prepared(folder: Path) -> Place:
     return place
 
 
-def texts_of(place: Place) -> list[str]:
-    """What a build embeds, each text once."""
+def texts_of(place: Place) -> dict[str, str]:
+    """What a build embeds, each text once, by its hash."""
     with open_workspace(place.person, [str(place.root)]) as workspace:
         connection = workspace.store.connection
-        found = {
+        return {
             chunk.text_hash: chunk.text
             for pk, project in read_projects(connection)
             for chunk in read_chunks(connection, pk, project, workspace.redactor).chunks
         }
-    return list(found.values())
 
 
 def build(place: Place, runs: int) -> None:
     """The whole command beside the model alone, in turns."""
     command = [*AGENTIC, "index", "build", "--json", "--root", str(place.root)]
-    subprocess.run(command, env=place.environ, check=True, stdout=subprocess.DEVNULL)
-    texts = texts_of(place)
     listed = place.root.parent / "texts.json"
-    listed.write_text(json.dumps(texts))
+    texts: dict[str, str] = {}
     whole, pure = [], []
     for _ in range(runs):
-        shutil.rmtree(place.cache / "spaces")
+        shutil.rmtree(place.cache / "spaces", ignore_errors=True)
         whole.append(run_once(command, place.environ))
+        texts = texts_of(place)
+        listed.write_text(json.dumps(list(texts.values())))
         done = subprocess.run(
             [sys.executable, "-c", PURE, str(listed)],
             env=place.environ,
@@ -246,13 +245,19 @@ def vectors_of(place: Place) -> tuple[Matrix, Matrix]:
         command, env=place.environ, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     texts = texts_of(place)
+    (table,) = place.cache.rglob("vectors/*.lance")
+    writer = VectorWriter(
+        table.parent, fingerprint=embedder.fingerprint, dimension=embedder.dimension
+    )
+    base = np.stack(list(writer.vectors(list(texts)).values()))
     dice = np.random.default_rng(SEED)
     # What a chunk is called, in words: a question that a person might ask for it.
+    heads = [text.split("\n")[0] for text in texts.values()]
     named = [
-        texts[place_].split("\n")[0].replace("_", " ").replace("/", " ")
-        for place_ in dice.choice(len(texts), ASKED, replace=False)
+        heads[number].replace("_", " ").replace("/", " ")
+        for number in dice.choice(len(heads), ASKED, replace=False)
     ]
-    return embedder.encode_documents(texts), embedder.encode_documents(named)
+    return base, embedder.encode_documents(named)
 
 
 def one_size(folder: Path, base: Matrix, asked: Matrix, size: int) -> dict[str, float]:

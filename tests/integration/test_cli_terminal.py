@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from cli_process import MODULE, TIME_LIMIT_SECONDS, run
 from fleet_builder import FleetBuilder
+from lent_models import lend_tiny
 
 COLOUR = re.compile("\x1b\\[(?:3[0-8]|9[0-7]|4[0-8])[0-9;]*m")
 EVIL = "\x1b]0;owned\x07\x1b[2J\x1b[31mred\x1b[0m\u202egpj.exe\x9b5m"
@@ -142,6 +143,22 @@ def test_scan_shows_how_far_it_is(fleet: FleetBuilder) -> None:
     assert b"Looking" not in piped.stderr
     assert b"\x1b" not in piped.stderr
     assert b"Looking" not in piped.stdout
+
+
+def test_a_build_of_the_index_shows_how_far_and_how_fast_it_is(
+    fleet: FleetBuilder, places: Path
+) -> None:
+    lend_tiny(places / "data")
+    project = fleet.project("p")
+    for fact in range(600):
+        project.fact(f"f{fact}", f"alpha {fact} beta")
+
+    code, drawn = on_terminal("index", "build", "--root", fleet.root)
+
+    assert code == 0, drawn
+    assert "Embedding" in drawn
+    assert re.search(r"(?:256|512|600)/600", drawn)
+    assert re.search(r"\d+ a second", drawn)
 
 
 def test_no_colour_where_none_is_wanted(evil: FleetBuilder) -> None:
