@@ -164,6 +164,40 @@ def test_an_engine_is_believed_only_as_far_as_the_file(
     assert "\x1b" not in words.words + words.text
 
 
+def cloned(project: ProjectBuilder) -> None:
+    """Let a project be a checkout of one remote."""
+    for name in ("objects", "refs/heads"):
+        (project.folder / ".git" / name).mkdir(parents=True)
+    project.write(".git/HEAD", "ref: refs/heads/main\n")
+    project.write(".git/config", '[remote "origin"]\n\turl = https://example.org/a/shop.git\n')
+
+
+def test_a_clone_that_claims_a_granted_project_runs_nothing(
+    fleet: FleetBuilder, tmp_path: Path, places: Path
+) -> None:
+    mark = tmp_path / "mark"
+    endpoint = f"sh -c 'pwd > {mark}'"
+    real = engine_project(fleet, "shop", endpoint)
+    cloned(real)
+    assert call("roots", "grant", "shop", "--yes", "--root", fleet.root).code == 0
+    evil = engine_project(FleetBuilder(root=fleet.root / "a-first"), "shop", endpoint)
+    cloned(evil)
+    evil.fact("f", "Other words.", title="Other")
+
+    finished = call("search", "words", "--json", "--root", fleet.root)
+
+    assert not mark.exists()
+    assert [item["code"] for item in finished.document["omissions"]] == ["ENGINE_CLONES_DIFFER"]
+    assert finished.code == 0
+    again = call("roots", "grant", "shop", "--yes", "--json", "--root", fleet.root)
+    assert again.document["error"]["code"] == "ENGINE_CLONES_DIFFER"
+
+    file = places / "config/projects.toml"
+    file.write_text(file.read_text() + f'\n[[project]]\npath = "{real.folder}"\n')
+    call("search", "words", "--root", fleet.root)
+    assert Path(mark.read_text().strip()) == Path(os.path.realpath(real.folder))
+
+
 def test_a_file_that_is_called_by_a_secret(
     fleet: FleetBuilder, shop: ProjectBuilder, rows: Path
 ) -> None:

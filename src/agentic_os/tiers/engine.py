@@ -19,7 +19,7 @@ from agentic_os.text.redaction import Redactor
 from agentic_os.tiers.engine_asking import EngineAnswer, ask_all
 from agentic_os.tiers.engine_codes import ENGINE_CODES
 from agentic_os.tiers.engine_endpoint import Address, Command, Unaskable, read_endpoint
-from agentic_os.tiers.engine_grants import endpoint_of
+from agentic_os.tiers.engine_grants import endpoint_of, is_ambiguous
 from agentic_os.tiers.engine_values import EngineFault
 from agentic_os.tiers.interface import Candidate, Found, ProjectScore, Query
 
@@ -28,7 +28,7 @@ ENGINE_KINDS: frozenset[Kind] = frozenset({"code", "document"})
 
 _COUNTED = frozenset({"ENGINE_NOT_GRANTED", "ENGINE_IS_A_PATH", "ENGINE_ENDPOINT_INVALID"})
 """States of a fleet rather than of one answer: told as one line, with a count."""
-_LACKED = _COUNTED | {"ENGINE_GRANT_VOID"}
+_LACKED = _COUNTED | {"ENGINE_GRANT_VOID", "ENGINE_CLONES_DIFFER"}
 """What a project simply lacks: no reason to call an answer incomplete."""
 _REASONS = {
     "HIT_CHANGED": "the text its engine found is no longer in the file",
@@ -157,6 +157,8 @@ def _state(project: Project, endpoint: str, settings: Settings) -> Command | Add
     if isinstance(endpoint_read, Unaskable):
         return EngineFault(endpoint_read.code, endpoint_read.reason)
     if settings.granted(project.id, endpoint):
+        if is_ambiguous(project):
+            return EngineFault("ENGINE_CLONES_DIFFER", "its clones differ, and none is listed")
         return endpoint_read
     if any(grant.project == project.id for grant in settings.grants):
         return EngineFault("ENGINE_GRANT_VOID", "it names another endpoint than you granted")

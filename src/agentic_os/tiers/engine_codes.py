@@ -27,6 +27,12 @@ ENGINE_CODES: Mapping[str, CodeRow] = MappingProxyType(
                 hint="Look at it with agentic-os roots grant PROJECT, then grant or revoke.",
             ),
             CodeRow(
+                code="ENGINE_CLONES_DIFFER",
+                severity="warning",
+                meaning="Clones of the project differ: a grant cannot say in which one to run.",
+                hint="List the one you mean under [[project]] in projects.toml.",
+            ),
+            CodeRow(
                 code="ENGINE_IS_A_PATH",
                 severity="info",
                 meaning="The endpoint is the path of an index; nobody can be asked there.",

@@ -36,12 +36,21 @@ def endpoint_of(project: Project) -> str | None:
     return rag.path if rag is not None and rag.state == "present" else None
 
 
+def is_ambiguous(project: Project) -> bool:
+    """Whether clones of a project differ while none is listed.
+
+    Any folder may claim any remote, and with it a project's id: a grant of that id does not say
+    which of the folders an engine may run in.
+    """
+    return any(item.code == "CLONES_DIFFER" for item in project.diagnostics)
+
+
 def preview(project: Project, environ: Mapping[str, str]) -> Preview:
     """Work out what would be run or reached.
 
     Raises:
-        RegistryError: ENGINE_NOT_NAMED (the project names no endpoint), ENGINE_IS_A_PATH or
-            ENGINE_ENDPOINT_INVALID.
+        RegistryError: ENGINE_NOT_NAMED (the project names no endpoint), ENGINE_IS_A_PATH,
+            ENGINE_ENDPOINT_INVALID or ENGINE_CLONES_DIFFER.
     """
     endpoint = endpoint_of(project)
     if endpoint is None:
@@ -56,6 +65,12 @@ def preview(project: Project, environ: Mapping[str, str]) -> Preview:
             f"the engine of {project.id} cannot be granted: {asked.reason}",
             code=asked.code,
             hint="Name the command that serves it, such as `ccc mcp`.",
+        )
+    if is_ambiguous(project):
+        raise RegistryError(
+            f"clones of {project.id} differ: a grant could not say in which one to run",
+            code="ENGINE_CLONES_DIFFER",
+            hint="List the one you mean under [[project]] in projects.toml.",
         )
     program = None
     if isinstance(asked, Command):
