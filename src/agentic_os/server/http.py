@@ -79,14 +79,18 @@ def read_token(state: Path, given: Path | None = None) -> str:
     """The bearer token: of the given file, else of the state folder, made there if missing.
 
     Raises:
-        ServerError: ``TOKEN_INVALID``: too short, or open to others.
+        ServerError: ``TOKEN_INVALID``: missing, too short, or open to others.
         FilesError: it cannot be read or written.
     """
     path = state / TOKEN_NAME if given is None else given
     if given is None and not path.exists():
         private_folder(state)
         publish(path, secrets.token_urlsafe(TOKEN_BYTES).encode("ascii"))
-    if path.stat().st_mode & 0o077:
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        raise ServerError("the token file cannot be read", code="TOKEN_INVALID") from None
+    if mode & 0o077:
         raise ServerError(
             "the token file is readable by others",
             code="TOKEN_INVALID",

@@ -6,6 +6,7 @@ import httpx
 import pytest
 
 from agentic_os.errors import ServerError, UsageError
+from agentic_os.server import http
 from agentic_os.server.http import (
     MAX_BODY_BYTES,
     Gate,
@@ -91,6 +92,13 @@ async def test_bodies_are_bounded(seat: Seat) -> None:
     assert await post(seat, headers=HEADERS, content=b" " * (MAX_BODY_BYTES + 1)) == [413]
 
 
+@pytest.mark.anyio
+async def test_sessions_are_bounded(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http, "MAX_SESSIONS", 2)
+
+    assert await post(seat, headers=HEADERS, count=3) == [200, 200, 503]
+
+
 def test_the_token_is_made_private_and_kept(tmp_path: Path) -> None:
     token = read_token(tmp_path / "state")
 
@@ -102,6 +110,8 @@ def test_the_token_is_made_private_and_kept(tmp_path: Path) -> None:
 
 def test_a_token_file_must_be_private_and_long(tmp_path: Path) -> None:
     path = tmp_path / "token"
+    with pytest.raises(ServerError, match="cannot be read"):
+        read_token(tmp_path, path)
     path.write_text("x" * 40)
     path.chmod(0o644)
     with pytest.raises(ServerError):
