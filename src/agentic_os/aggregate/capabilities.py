@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from agentic_os.aggregate.documents import Capability, Document, ParsedFile
+from agentic_os.aggregate.documents import Capability, Document, ParsedFile, short
 from agentic_os.aggregate.memory import group_hash
 from agentic_os.results import CapabilitySection, Diagnostic
 from agentic_os.text.markdown import Section, Table, sections, tables
@@ -123,10 +123,10 @@ def _table_rows(
         cells, line = row.cells, row.line
         if column >= len(cells) or not cells[column].strip():
             continue
-        name = cells[column].strip().strip("`")
+        name = short(cells[column].strip().strip("`"))
         detail = cells[detail_column].strip() if detail_column < len(cells) else ""
         if kind == "hook":
-            name, detail = f"{name} {detail}".strip(), ""
+            name, detail = short(f"{name} {detail}".strip()), ""
         rows.append(
             Capability(
                 section=kind,
@@ -144,7 +144,7 @@ def _document(
 ) -> Document:
     return Document(
         kind="capability",
-        name=_COUNT.sub("", title).strip() or "Capabilities",
+        name=short(_COUNT.sub("", title).strip() or "Capabilities"),
         label=" ".join(row.name for row in rows),
         type="capability",
         start=stretch[0],
@@ -191,7 +191,7 @@ def parse_invocations(text: str, *, path: str) -> ParsedFile:
         rows.append(
             Capability(
                 section="mcp",
-                name=name,
+                name=short(name),
                 detail=_invocation(server)[:MAX_DETAIL_CHARS],
                 line=_line_of(json.dumps(name, ensure_ascii=False), lines),
                 declared=False,

@@ -70,6 +70,16 @@ class Capability(msgspec.Struct, frozen=True, kw_only=True):
     """True for a row of CAPABILITIES.md, false for an invocation of ``.mcp.json``."""
 
 
+NAME_CHARS = 200
+LABEL_CHARS = 1_000
+"""What a passage is called and said to be fills lists and contexts; its text holds all of it."""
+
+
+def short(text: str, limit: int = NAME_CHARS) -> str:
+    """Return a name that is no longer than ``limit`` characters, its cut shown."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
 IN_THE_NAME = 0
 """The line of a secret that stands in the name of a file, or of a folder above it."""
 

@@ -16,7 +16,7 @@ import re
 from urllib.parse import unquote
 
 from agentic_os.aggregate.differences import MAX_STATEMENTS_ENTRIES, states_too_much
-from agentic_os.aggregate.documents import Document, IndexLink, ParsedFile
+from agentic_os.aggregate.documents import LABEL_CHARS, Document, IndexLink, ParsedFile, short
 from agentic_os.results import Diagnostic
 from agentic_os.text.front_matter import FrontMatter, split_front_matter
 from agentic_os.text.markdown import links, sections, without_comments
@@ -66,13 +66,13 @@ def parse_fact(text: str, *, path: str, stem: str) -> ParsedFile:
     """
     front = split_front_matter(text)
     body = front.body if front.present else text
-    name = front.fields.get("name") or stem
-    label = front.fields.get("description", "")
+    name = short(front.fields.get("name") or stem)
+    label = short(front.fields.get("description", ""), LABEL_CHARS)
     document = Document(
         kind="memory",
         name=name,
         label=label,
-        type=front.fields.get("type", "") or "unknown",
+        type=short(front.fields.get("type", "") or "unknown"),
         start=1,
         end=line_count(text),
         body=text,
@@ -97,7 +97,7 @@ def parse_index(text: str) -> ParsedFile:
         documents.append(
             Document(
                 kind="index",
-                name=section.title or INDEX_NAME,
+                name=short(section.title or INDEX_NAME),
                 label="",
                 type="listing" if _is_bare_listing(body) else "index",
                 start=section.start,
@@ -128,7 +128,7 @@ def _index_links(text: str, lines: list[str]) -> tuple[IndexLink, ...]:
         listed = _LIST_ITEM.match(lines[link.line - 1]) is not None
         if not listed or not target.lower().endswith(".md") or "://" in target:
             continue
-        found.setdefault(target, IndexLink(title=link.title, target=target, line=link.line))
+        found.setdefault(target, IndexLink(title=short(link.title), target=target, line=link.line))
     return tuple(found.values())
 
 

@@ -8,7 +8,7 @@ neighbour is renamed. Which files of a vault are notes is decided here by name a
 from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 
-from agentic_os.aggregate.documents import Document, ParsedFile
+from agentic_os.aggregate.documents import Document, ParsedFile, short
 from agentic_os.aggregate.memory import front_matter_diagnostics, group_hash
 from agentic_os.results import NoteLink
 from agentic_os.text.front_matter import split_front_matter
@@ -51,13 +51,13 @@ def parse_note(text: str, *, path: str, stem: str) -> ParsedFile:
         body = "\n".join(lines[start - 1 : end])
         if not body.strip():
             continue
-        name = heading or title or first_heading or stem
+        name = short(heading or title or first_heading or stem)
         documents.append(
             Document(
                 kind="vault",
                 name=name,
-                label=title or first_heading or stem,
-                type=front.fields.get("type", "") or "note",
+                label=short(title or first_heading or stem),
+                type=short(front.fields.get("type", "") or "note"),
                 start=start,
                 end=end,
                 body=body,

@@ -6,7 +6,9 @@ the fleet, as ok.
 """
 
 import sqlite3
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from agentic_os.aggregate.graph_tables import STATUS_STALE
 from agentic_os.aggregate.store import SQLITE_MINIMUM
@@ -34,6 +36,8 @@ MEMORY_LIMIT_LINES = 200
 MEMORY_LIMIT_BYTES = 25_000
 """Harnesses load so much of MEMORY.md and drop the rest without a word."""
 INSTRUCTIONS_LIMIT_BYTES = 1_048_576
+MAX_ALIKE_ENTRIES = 50
+"""Findings of one check in one project that are said one by one."""
 
 _STATUS: dict[Severity, CheckStatus] = {"info": "ok", "warning": "warn", "error": "fail"}
 _CHECK_OF_CODE = {
@@ -72,21 +76,47 @@ def _checks(workspace: Workspace, scope: frozenset[str] | None) -> Iterator[Chec
     for project in workspace.fleet.projects:
         if scope is not None and project.id not in scope:
             continue
-        yield from _descriptor(project)
-        yield from _record(project)
-        yield from _graph(workspace, project)
-        yield from _stored(workspace, project)
-        for item in missing.get(project.id, ()):
-            yield _about(
-                project,
-                "memory.index",
-                "warn",
-                f"{item.code}: {item.message}",
-                item.hint,
-                item.path,
-                item.line,
-            )
-        yield from _instructions(project)
+        yield from _bounded(
+            project,
+            chain(
+                _descriptor(project),
+                _record(project),
+                _graph(workspace, project),
+                _stored(workspace, project),
+                _missing(project, missing.get(project.id, ())),
+                _instructions(project),
+            ),
+        )
+
+
+def _bounded(project: Project, checks: Iterable[Check]) -> Iterator[Check]:
+    """Pass on the first findings of each check, then say how many more there are.
+
+    One project with thousands of them would bury what is said of the others.
+    """
+    seen: Counter[tuple[str, CheckStatus]] = Counter()
+    for check in checks:
+        kind = check.id, check.status
+        seen[kind] += 1
+        if seen[kind] <= MAX_ALIKE_ENTRIES:
+            yield check
+    for (name, status), count in seen.items():
+        if count > MAX_ALIKE_ENTRIES:
+            message = f"{count - MAX_ALIKE_ENTRIES} more like these were found"
+            yield _about(project, name, status, message)
+
+
+def _missing(project: Project, items: Iterable[Diagnostic]) -> Iterator[Check]:
+    for item in items:
+        yield _about(
+            project,
+            "memory.index",
+            "warn",
+            f"{item.code}: {item.message}",
+            item.hint,
+            item.path,
+            item.line,
+        )
 
 
 def _sqlite() -> Check:

@@ -4,7 +4,15 @@ import pytest
 
 from agentic_os.aggregate import capabilities
 from agentic_os.aggregate.capabilities import parse_capabilities, parse_invocations
-from agentic_os.aggregate.documents import Capability, Document, IndexLink, ParsedFile
+from agentic_os.aggregate.documents import (
+    LABEL_CHARS,
+    NAME_CHARS,
+    Capability,
+    Document,
+    IndexLink,
+    ParsedFile,
+    short,
+)
 from agentic_os.aggregate.memory import group_hash, is_template, line_count, parse_fact, parse_index
 from agentic_os.aggregate.vault import note_links, note_tags, note_targets, parse_note
 from agentic_os.results import Diagnostic, NoteLink
@@ -342,3 +350,27 @@ def test_a_long_body_is_no_template() -> None:
     assert not is_template("\n" * 4_001)
     assert is_template("<!-- a\nb -->\n**Why:**\n- \n")
     assert not is_template("<!-- a\nb -->\nword")
+
+
+def test_names_are_short_and_texts_are_whole() -> None:
+    assert short("x" * NAME_CHARS) == "x" * NAME_CHARS
+    assert short("x" * (NAME_CHARS + 1)) == "x" * (NAME_CHARS - 1) + "…"
+    long = "n" * 5_000
+    head = f"---\nname: {long}\ndescription: {long}\ntype: {long}\ntitle: {long}\n---\n# {long}\n"
+    skills = f"{INVENTORY}\n## {long}\n\nx\n".replace("| bare |", f"| {long} |")
+    servers = f'{{"mcpServers": {{"{long}": {{}}}}}}'
+    files = (
+        parse_fact(head, path="p", stem=long),
+        parse_note(head, path="p", stem=long),
+        parse_index(f"# {long}\n- [{long}](a.md)\n"),
+        parse_capabilities(skills, path="p"),
+        parse_invocations(servers, path="p"),
+    )
+    documents = [document for file in files for document in file.documents]
+    assert {len(document.name) for document in documents} >= {NAME_CHARS}
+    assert max(len(document.name) for document in documents) == NAME_CHARS
+    assert max(len(document.type) for document in documents) == NAME_CHARS
+    assert max(len(item.name) for file in files for item in file.capabilities) == NAME_CHARS
+    assert max(len(item.title) for file in files for item in file.index_links) == NAME_CHARS
+    assert len(files[0].documents[0].label) == LABEL_CHARS
+    assert files[0].documents[0].body == head

@@ -10,6 +10,7 @@ from fleet_builder import FleetBuilder
 from agentic_os.aggregate.workspace import Person, open_workspace
 from agentic_os.doctor import CHECKS, examine
 from agentic_os.doctor.fleet import (
+    MAX_ALIKE_ENTRIES,
     MEMORY_LIMIT_BYTES,
     MEMORY_LIMIT_LINES,
     MEMORY_NOTICE_LINES,
@@ -276,3 +277,16 @@ def test_secrets_are_named_by_place(person: Person, whole: FleetBuilder) -> None
 
     assert (found.status, found.path, found.line) == ("fail", ".agents/memory/f.md", 7)
     assert "AKIA" not in found.message + found.hint
+
+
+def test_findings_of_one_kind_do_not_bury_the_others(person: Person, whole: FleetBuilder) -> None:
+    project = whole.project("flood")
+    lines = "".join(f"- [a](gone{number}.md) - x\n" for number in range(MAX_ALIKE_ENTRIES + 7))
+    project.index(lines)
+
+    found = findings(person, whole, "memory.index")
+
+    assert len(found) == MAX_ALIKE_ENTRIES + 1
+    assert found[-1].message == "7 more like these were found"
+    assert found[-1].status == "warn"
+    assert found[-1].project == found[0].project
