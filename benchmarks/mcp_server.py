@@ -37,6 +37,7 @@ CALLS: tuple[tuple[str, dict[str, object]], ...] = (
     ("search_aios", {"query": "rollout", "scope": "memory"}),
     ("resolve_skill", {"intent": "cut a release"}),
 )
+LIGHT: tuple[str, dict[str, object]] = ("resolve_skill", {"intent": "x", "memory": "off"})
 LOOKS = 5
 """How often memory is looked at while very many calls are answered."""
 PORT = 18_766
@@ -118,8 +119,11 @@ def resident_mib(pid: int) -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 1_048_576
 
 
-async def many_calls(url: str, token: str, pid: int, calls: int) -> None:
-    """Print the resident memory while ``calls`` calls of every tool in turn are answered."""
+async def many_calls(url: str, token: str, pid: int, calls: int, every: int) -> None:
+    """Print the resident memory while ``calls`` calls are answered.
+
+    Every ``every``-th is one of the tools in turn, the others ask for nothing to be read.
+    """
     sys.stdout.write("\n| calls | resident MiB |\n|---|---|\n")
     sys.stdout.write(f"| 0 | {resident_mib(pid):.1f} |\n")
     headers = {"Authorization": f"Bearer {token}"}
@@ -128,7 +132,8 @@ async def many_calls(url: str, token: str, pid: int, calls: int) -> None:
         Client(streamable_http_client(url, http_client=http)) as client,
     ):
         for done in range(calls):
-            name, arguments = CALLS[done % len(CALLS)]
+            light = done % every
+            name, arguments = LIGHT if light else CALLS[done // every % len(CALLS)]
             answer = await client.call_tool(name, arguments)
             assert not answer.is_error, answer
             if (done + 1) % (calls // LOOKS) == 0:
@@ -143,6 +148,7 @@ def main() -> None:
     parser.add_argument("--calls", type=int, default=320, help="calls of each tool and width")
     parser.add_argument("--notes", type=int, default=3_300, help="Markdown files of the folder")
     parser.add_argument("--flat", type=int, default=10_000, help="calls while memory is looked at")
+    parser.add_argument("--every", type=int, default=1, help="only every N-th of those reads")
     asked = parser.parse_args()
     root = str(Path(asked.root).absolute())
     with tempfile.TemporaryDirectory() as folder:
@@ -155,7 +161,7 @@ def main() -> None:
         sys.stdout.write(f"load before: {os.getloadavg()[0]:.1f}\n\n")
         with http_server(environ, root, token) as (url, pid):
             anyio.run(calls_of, url, secret, asked.calls)
-            anyio.run(many_calls, url, secret, pid, asked.flat)
+            anyio.run(many_calls, url, secret, pid, asked.flat, asked.every)
         sys.stdout.write(f"\nload after: {os.getloadavg()[0]:.1f}\n")
 
 

@@ -38,7 +38,7 @@ from conformance_fixtures import with_fixtures  # noqa: E402 - after the path is
 
 from agentic_os.aggregate.workspace import Person  # noqa: E402 - after the path is set
 from agentic_os.server.application import make_application  # noqa: E402 - after the path is set
-from agentic_os.server.http import HttpOptions, guarded  # noqa: E402 - after the path is set
+from agentic_os.server.http import KEEP_ALIVE_SECONDS, HttpOptions, guarded  # noqa: E402 - after the path is set
 from agentic_os.server.seat import Seat  # noqa: E402 - after the path is set
 
 if TYPE_CHECKING:
@@ -114,7 +114,9 @@ def listening(seat: Seat, *, fixtures: bool) -> Iterator[str]:
         application = with_fixtures(application)
     app = guarded(application, HttpOptions(requests_per_minute=60_000), TOKEN)
     app.add_middleware(WithToken)
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error"))
+    server = uvicorn.Server(
+        uvicorn.Config(app, port=0, log_level="error", timeout_keep_alive=KEEP_ALIVE_SECONDS)
+    )
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     for _ in range(600):
