@@ -21,11 +21,11 @@ from pathlib import Path
 
 import anyio
 import httpx2
-from mcp.client.streamable_http import streamable_http_client  # noqa: TID253 - what is measured
+from mcp.client.streamable_http import streamable_http_client
 from mcp_folder import write_folder
 from measure import environment
 
-from mcp import Client  # noqa: TID253 - what is measured
+from mcp import Client
 
 ROOT = Path(__file__).parents[1]
 CLIENTS = (1, 8, 32)
