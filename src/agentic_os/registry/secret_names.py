@@ -37,10 +37,14 @@ def without_secrets(
 
 def _cleaned(sighting: Sighting, redactor: Redactor) -> Sighting:
     descriptor, location = sighting.descriptor, sighting.location
-    name = redactor.redact(descriptor.name)
-    branch = redactor.redact(location.branch or "")
-    folder = redactor.redact(sighting.candidate.relative)
-    noted = redacted_value((*descriptor.diagnostics, *sighting.diagnostics), redactor)
+    whole = (
+        (descriptor.name, location.branch or "", sighting.candidate.relative),
+        (*descriptor.diagnostics, *sighting.diagnostics),
+    )
+    if redacted_value(whole, redactor) is whole:
+        return sighting
+    name, branch, folder = (redactor.redact(text) for text in whole[0])
+    noted = redacted_value(whole[1], redactor)
     held = [
         diagnostic("NAME_HOLDS_SECRET", f"a secret ({found.findings[0].rule}) stands in {what}")
         for found, what in (
@@ -50,8 +54,6 @@ def _cleaned(sighting: Sighting, redactor: Redactor) -> Sighting:
         )
         if found.findings
     ]
-    if not held and noted == (*descriptor.diagnostics, *sighting.diagnostics):
-        return sighting
     return replace(
         sighting,
         descriptor=replace(descriptor, name=name.text, diagnostics=()),

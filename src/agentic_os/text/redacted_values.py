@@ -17,19 +17,43 @@ T = TypeVar("T")
 
 _LEAST_CHARS = 12
 """No text that is shorter holds a secret together with what makes it one."""
+_NO_TEXTS = frozenset({bool, int, float, type(None)})
 
 
 def redacted_value(value: T, redactor: Redactor) -> T:
     """Return a value with every secret in its texts replaced; the same object where there is none.
 
-    Goes into structs, frozen dataclasses, tuples, lists and mappings, keys included.
+    Goes into frozen dataclasses, structs, tuples, lists and mappings; keys of mappings are texts
+    too. All texts are looked at in one go first: most values hold no secret, and many are asked
+    about. Between two texts stands a line end, which no rule but that of key blocks looks across.
     """
+    texts: list[str] = []
+    _collect(value, texts)
+    if not redactor.redact("\n".join(texts)).findings:
+        return value
     return cast("T", _redacted(value, redactor))
+
+
+def _collect(value: object, texts: list[str]) -> None:
+    kind = value.__class__
+    if kind is str:
+        texts.append(cast("str", value))
+    elif kind in _NO_TEXTS:
+        pass
+    elif kind is tuple or kind is list:
+        for item in cast("tuple[object, ...]", value):
+            _collect(item, texts)
+    elif isinstance(value, Mapping):
+        for pair in value.items():
+            _collect(pair, texts)
+    else:
+        for name in _names(cast("Hashable", kind)):
+            _collect(getattr(value, name), texts)
 
 
 def _redacted(value: object, redactor: Redactor) -> object:
     if isinstance(value, str):
-        return _redacted_text(value, redactor)
+        return redactor.redact(value).text if len(value) >= _LEAST_CHARS else value
     if isinstance(value, tuple | list):
         items = [_redacted(item, redactor) for item in value]
         if all(new is old for new, old in zip(items, value, strict=True)):
@@ -37,25 +61,15 @@ def _redacted(value: object, redactor: Redactor) -> object:
         return items if isinstance(value, list) else tuple(items)
     if isinstance(value, Mapping):
         return {_redacted(key, redactor): _redacted(item, redactor) for key, item in value.items()}
-    if isinstance(value, msgspec.Struct) or (is_dataclass(value) and not isinstance(value, type)):
-        return _redacted_fields(value, redactor)
-    return value
+    return _redacted_record(value, redactor)
 
 
-def _redacted_text(text: str, redactor: Redactor) -> str:
-    if len(text) < _LEAST_CHARS or (text.isalnum() and text.islower()):
-        return text  # too short, or a hash or a word, which are no secrets by themselves
-    return redactor.redact(text).text
-
-
-def _redacted_fields(value: Any, redactor: Redactor) -> object:
+def _redacted_record(value: Any, redactor: Redactor) -> object:
     changed: dict[str, object] = {}
-    for name in _names(cast("Hashable", type(value))):
+    for name in _names(cast("Hashable", value.__class__)):
         old = getattr(value, name)
-        if old is None or isinstance(old, int | float):
-            continue
         new = _redacted(old, redactor)
-        if new is not old and new != old:
+        if new is not old:
             changed[name] = new
     if not changed:
         return value
@@ -66,5 +80,7 @@ def _redacted_fields(value: Any, redactor: Redactor) -> object:
 
 @cache
 def _names(kind: Hashable) -> tuple[str, ...]:
-    names = getattr(kind, "__struct_fields__", None)
-    return names or tuple(field.name for field in fields(cast("Any", kind)))
+    """The fields of a dataclass or a struct; none of any other type."""
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        return kind.__struct_fields__
+    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()

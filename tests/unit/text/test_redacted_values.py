@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+import msgspec
 import pytest
 
 from agentic_os.text.redacted_values import redacted_value
@@ -24,6 +25,11 @@ class Tree:
     leaves: tuple[Leaf, ...] = ()
     table: dict[str, object] = field(default_factory=dict)
     share: float = 0.5
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    name: str
+    below: tuple[Leaf, ...] = ()
 
 
 def test_a_clean_value_is_the_same_object() -> None:
@@ -49,6 +55,8 @@ def test_a_clean_value_is_the_same_object() -> None:
         ("0123456789abcdef" * 4, "0123456789abcdef" * 4),
         (None, None),
         (Leaf, Leaf),
+        (Row(name="x", below=(Leaf(text=SECRET),)), Row(name="x", below=(Leaf(text=GONE),))),
+        ((Row(name=SECRET),), (Row(name=GONE),)),
         (b"bytes", b"bytes"),
     ],
 )
