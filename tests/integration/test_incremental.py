@@ -80,9 +80,12 @@ def test_a_project_that_looks_the_same_is_not_compared_file_by_file(
 ) -> None:
     asked: list[int] = []
     known = refreshing.Intake.known
-    monkeypatch.setattr(
-        refreshing.Intake, "known", lambda run, pk: (asked.append(pk), known(run, pk))[1]
-    )
+
+    def noted(run: refreshing.Intake, pk: int) -> dict[str, refreshing.KnownFile]:
+        asked.append(pk)
+        return known(run, pk)
+
+    monkeypatch.setattr(refreshing.Intake, "known", noted)
     fleet.project("p").fact("f", "one")
     other = fleet.project("q", "obsidian-only")
     other.fact("g", "two")
