@@ -23,8 +23,12 @@ from graphify_tool import installed_graphify, package_project
 from agentic_os.aggregate.graph_refresh import GraphProject, refresh_graphs
 from agentic_os.aggregate.graph_tables import GRAPH_DDL
 
-# Importing every module of other people's packages meets their deprecations.
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [
+    # Importing every module of other people's packages meets their deprecations.
+    pytest.mark.filterwarnings("ignore"),
+    # Graphify builds nine graphs first: a minute of one processor, many where it is shared.
+    pytest.mark.timeout(1_200),
+]
 
 PAIRS = (
     ("httpx", "httpx", "httpcore", "httpcore"),
