@@ -84,7 +84,7 @@ def memory(
     scope = workspace.project_ids(projects)
     data = memory_union(workspace.store, workspace.fleet, scope)
     if fact is not None:
-        data = facts_named(redacted_value(data, workspace.redactor), fact)
+        data = facts_named(redacted_value(data, workspace.redactor, but="text"), fact)
     missing = missing_facts(workspace.store, scope)
     warnings = tuple(
         Diagnostic(
@@ -147,4 +147,4 @@ def _answer(
         incomplete=bool(unread.omissions or vain),
     )
     # What projects wrote was redacted when it was read; the names of their files were not.
-    return redacted_value(answer, workspace.redactor)
+    return redacted_value(answer, workspace.redactor, but="text")

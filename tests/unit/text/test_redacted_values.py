@@ -66,3 +66,9 @@ def test_secrets_go_wherever_they_stand(value: object, expected: object) -> None
 
 def test_what_is_allowed_stays() -> None:
     assert redacted_value((SECRET,), Redactor(frozenset({SECRET}))) == (SECRET,)
+
+
+def test_a_field_that_was_redacted_before_is_passed_over() -> None:
+    value = (Leaf(text=SECRET), Row(name=SECRET))
+    assert redacted_value(value, REDACTOR, but="text") == (Leaf(text=SECRET), Row(name=GONE))
+    assert redacted_value(value, REDACTOR) == (Leaf(text=GONE), Row(name=GONE))
