@@ -33,7 +33,8 @@ SERVER = (
 LOGS = 12
 STEPS = 900
 MOST_KILLS = 200
-TRAFFIC_SECONDS = (0.2, 0.9)
+TRAFFIC_SECONDS = {7: (0.2, 0.9), 20: (0.2, 3.0)}
+"""How long the traffic lasts, by the number of kills that are wanted."""
 
 
 @contextmanager
@@ -128,7 +129,7 @@ def held(http: httpx.Client, key: NoteKey, log: Log) -> int:
         # Far more are acknowledged where the disk is not shared; fewer means idle servers.
         pytest.param(100, 7, id="some"),
         pytest.param(
-            5_000, 25, id="thousands", marks=[pytest.mark.services, pytest.mark.timeout(1_800)]
+            3_000, 20, id="thousands", marks=[pytest.mark.services, pytest.mark.timeout(1_800)]
         ),
     ],
 )
@@ -156,7 +157,7 @@ def test_nothing_acknowledged_is_lost_or_rolled_back(
                 log.acknowledged = size
 
     async def kill_under_traffic(server: subprocess.Popen[bytes], port: int) -> None:
-        after = chance.uniform(*TRAFFIC_SECONDS)
+        after = chance.uniform(*TRAFFIC_SECONDS[kills])
         asyncio.get_running_loop().call_later(after, server.kill)
         await traffic(port, every)
 
