@@ -18,13 +18,14 @@ import os
 import platform
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -77,7 +78,9 @@ CALLS: dict[str, dict[str, str]] = {
 }
 TOKEN = "conformance-token-of-this-run"
 SCENARIO_SECONDS = 600
-INSPECTOR_SECONDS = 120
+INSPECTOR_SECONDS = 300
+CONNECT_SECONDS = 120
+"""How long a server may take to be there: the machine may be busy with other work."""
 _SUMMARY = re.compile(r"^\s*(✓|✗)\s+([\w/-]+): (\d+) passed, (\d+) failed", re.MULTILINE)
 
 
@@ -119,9 +122,8 @@ def listening(seat: Seat, *, fixtures: bool) -> Iterator[str]:
     )
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
-    for _ in range(600):
-        if server.started:
-            break
+    until = time.monotonic() + CONNECT_SECONDS
+    while not server.started and time.monotonic() < until:
         time.sleep(0.05)
     port = server.servers[0].sockets[0].getsockname()[1]
     yield f"http://127.0.0.1:{port}/mcp"
@@ -186,7 +188,7 @@ def inspect(environ: dict[str, str], target: Sequence[str], judge: str) -> list[
 
     def ask(*words: str) -> tuple[bool, Any, str]:
         done = subprocess.run(
-            [program, "--cli", *target, *words],
+            [program, "--cli", *target, *words, "--connect-timeout", str(CONNECT_SECONDS * 1_000)],
             env=environ,
             capture_output=True,
             text=True,
@@ -234,6 +236,11 @@ def real_server(environ: dict[str, str], port: int, token: Path) -> Iterator[str
         [*command, "--http", "--port", str(port), "--token-file", str(token)], env=environ
     )
     try:
+        until = time.monotonic() + CONNECT_SECONDS
+        while time.monotonic() < until:
+            with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=5):
+                break
+            time.sleep(0.2)
         yield f"http://127.0.0.1:{port}/mcp"
     finally:
         process.terminate()
@@ -290,7 +297,6 @@ def main() -> int:
             stdio = [sys.executable, "-m", "agentic_os", "serve", "--root"]
             results += inspect(environ, [*stdio, str(ROOT / "examples/fleet")], "inspector, stdio")
             with real_server(environ, asked.port, token) as url:
-                time.sleep(5)
                 header = ("--header", f"Authorization: Bearer {TOKEN}")
                 target = [url, "--transport", "http", *header]
                 results += inspect(environ, target, "inspector, HTTP")
