@@ -39,7 +39,7 @@ from conformance_fixtures import with_fixtures  # noqa: E402 - after the path is
 
 from agentic_os.aggregate.workspace import Person  # noqa: E402 - after the path is set
 from agentic_os.server.application import make_application  # noqa: E402 - after the path is set
-from agentic_os.server.http import KEEP_ALIVE_SECONDS, HttpOptions, guarded  # noqa: E402 - after the path is set
+from agentic_os.server.http import HTTP_PARSER, KEEP_ALIVE_SECONDS, HttpOptions, guarded  # noqa: E402 - after the path is set
 from agentic_os.server.seat import Seat  # noqa: E402 - after the path is set
 
 if TYPE_CHECKING:
@@ -118,7 +118,9 @@ def listening(seat: Seat, *, fixtures: bool) -> Iterator[str]:
     app = guarded(application, HttpOptions(requests_per_minute=60_000), TOKEN)
     app.add_middleware(WithToken)
     server = uvicorn.Server(
-        uvicorn.Config(app, port=0, log_level="error", timeout_keep_alive=KEEP_ALIVE_SECONDS)
+        uvicorn.Config(
+            app, port=0, log_level="error", timeout_keep_alive=KEEP_ALIVE_SECONDS, http=HTTP_PARSER
+        )
     )
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

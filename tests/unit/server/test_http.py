@@ -186,6 +186,7 @@ def test_serving_listens_where_it_was_told(
     serve_http(lambda: seat, HttpOptions(port=9_999), TOKEN)
 
     assert (told["host"], told["port"], told["ssl_certfile"]) == ("127.0.0.1", 9_999, None)
+    assert told["http"] == "h11"
     assert "http://127.0.0.1:9999/mcp" in capsys.readouterr().err
     with pytest.raises(UsageError):
         serve_http(lambda: seat, HttpOptions(host="10.0.0.1"), TOKEN)
