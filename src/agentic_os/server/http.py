@@ -35,7 +35,7 @@ MAX_SESSIONS: Final = 64
 IDLE_SECONDS: Final = 1_800.0
 REQUESTS_PER_MINUTE: Final = 600
 HTTP_PARSER: Final = "h11"
-"""Named, for another one that happens to be installed keeps blanks around values (RFC 9110, 5.5)."""
+"""Named: another that happens to be installed keeps blanks around values (RFC 9110, 5.5)."""
 KEEP_ALIVE_SECONDS: Final = 75
 """An idle connection is kept this long; a client that reuses one just then meets no closed door."""
 TOKEN_BYTES: Final = 32
