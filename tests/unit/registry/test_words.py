@@ -275,3 +275,32 @@ def test_a_long_reason_is_cut() -> None:
     most = yaml_nodes._MESSAGE_CHARS
     assert yaml_nodes._cut("x" * most) == "x" * most
     assert yaml_nodes._cut("x" * (most + 1)) == "x" * most + "…"
+
+
+@pytest.mark.parametrize("empty", ["", "~", "null", "''", '""'])
+def test_an_empty_key_is_an_absent_one(empty: str) -> None:
+    text = f"memory:\n  stack: obsidian-only\n  memory_path: {empty}\n  vault_path: v\n"
+    found = parsed(text)
+    assert (found.memory_path, found.vault_path, found.diagnostics) == (".agents/memory", "v", ())
+
+
+@pytest.mark.parametrize("empty", ["", "~", "NULL"])
+def test_a_stack_that_is_null_is_absent(empty: str) -> None:
+    found = parsed(f"memory:\n  stack: {empty}\n  tier: 1\n  vault_path: v\n")
+    assert (found.stack, found.tier) == (None, 1)
+    assert said(found.diagnostics) == [("STACK_MISSING", "memory.stack is absent", PATH, 6)]
+
+
+def test_a_record_is_not_compared_with_what_nobody_wrote() -> None:
+    """Nothing is recorded of the memory at contract 0: that is no disagreement."""
+    text = (
+        "project:\n  name: shop\n  project_init_version: 0.4.0\n"
+        "# --- scaffold record\nscaffold:\n"
+        '  variables: {"project_name": "shop", "memory_stack": "auto"}\n'
+    )
+    record = read_record(text.encode(), path=PATH)
+    found = parse_descriptor(text.encode(), layout=".agents", folder_name="shop")
+    assert record is not None
+    assert isinstance(found, Descriptor)
+    assert found.choice == "unknown"
+    assert compare_record(record, found) == ()
