@@ -235,3 +235,46 @@ def test_the_export_is_one_document_of_the_named_projects(linked: FleetBuilder) 
     own = json.loads(done.text)
     assert {node["repo"].rpartition("-")[0] for node in own["nodes"] if "repo" in node} == {"lib"}
     assert not any(link.get("context") == "cross_repo" for link in own["links"])
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("stats",),
+        ("find", "load"),
+        ("neighbors", "load"),
+        ("path", "app.py:main", "load"),
+        ("impact", "load"),
+        ("links",),
+        ("export",),
+    ],
+    ids="-".join,
+)
+def test_a_document_is_complete_where_every_graph_is(
+    linked: FleetBuilder, words: tuple[str, ...]
+) -> None:
+    done = call("graph", *words, "--root", linked.root, "--json")
+
+    assert done.code == 0
+    assert done.document["schema"] == f"agentic-os/graph-{words[0]}/v1"
+    assert done.document["omissions"] == []
+    # The counts of statistics and of an export stand where other answers have their nodes.
+    nodes, edges = (done.data.get(name) for name in ("nodes", "edges"))
+    for node in nodes if isinstance(nodes, list) else ():
+        assert node["place"] is None or node["place"]["holds"] is True
+        assert node["project"]
+    for edge in edges if isinstance(edges, list) else ():
+        assert edge["evidence"]
+        assert {place["holds"] for place in edge["evidence"]} == {True}
+        assert all(place["project"] and place["line"] for place in edge["evidence"])
+
+
+@pytest.mark.parametrize("words", [("neighbors", "x"), ("path", "x", "load"), ("impact", "x")])
+def test_a_document_carries_the_error_of_a_name(
+    linked: FleetBuilder, words: tuple[str, ...]
+) -> None:
+    done = call("graph", *words, "--root", linked.root, "--json")
+
+    assert done.code == 1
+    assert done.document["error"]["code"] == "GRAPH_NAME_UNKNOWN"
+    assert done.data["outcome"] == "unknown"

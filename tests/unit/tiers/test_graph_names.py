@@ -1,5 +1,7 @@
 """Names in the graph: scopes, bounds, near spellings, and what is said where nothing is found."""
 
+import hashlib
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -161,6 +163,28 @@ def test_a_line_holds_to_the_bytes_of_the_build_whatever_was_read_since(
     fleet.graph("two", document)
     fleet.refresh(*FILES)
     assert held() is True
+
+
+def test_graphifys_own_record_of_the_build_is_what_counts(
+    fleet: GraphFleet, graph: CodeGraph
+) -> None:
+    def held() -> bool | None:
+        place = find(graph, "configure_all").data.nodes[0].place
+        assert place is not None
+        return place.holds
+
+    data = (fleet.root / "two/pkg/__init__.py").read_bytes()
+    record = fleet.root / "two/graphify-out/manifest.json"
+    for digest, holds in ((hashlib.md5(data).hexdigest(), True), ("0" * 32, False)):  # noqa: S324
+        record.write_text(json.dumps({"pkg/__init__.py": {"ast_hash": digest}}))
+        fleet.graph("two", {**graph_of(FILES["two"]), "built_at_commit": digest})
+        fleet.refresh(*FILES)
+        assert held() is holds
+
+    # A file that nobody ever read has nothing to be held to.
+    fleet.graph("two", {"nodes": [{"id": "configure_all", "source_file": "gone.py"}], "links": []})
+    fleet.refresh(*FILES)
+    assert held() is None
 
 
 def test_what_is_too_large_or_too_many_to_look_at_is_not_said_to_have_changed(
