@@ -24,7 +24,7 @@ from agentic_os.registry.identity import ProjectKey
 from agentic_os.results import Diagnostic
 from agentic_os.text.fencing import one_line
 
-MAX_COMPARED_ENTRIES = 2_000
+MAX_COMPARED_ENTRIES = 500
 MAX_COMPARED_FILE_BYTES = 1_048_576
 """A larger file is compared by its size alone."""
 MAX_COMPARED_DEPTH = 8
