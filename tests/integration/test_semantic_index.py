@@ -461,5 +461,5 @@ def test_no_answer_quotes_what_is_not_in_the_file(many: FleetBuilder, person: Pe
         editor.join()
 
     assert wrong == []
-    assert quoted > QUERIES
+    assert quoted > QUERIES / 4
     assert sum(map(len, history.values())) > QUERIES / 10
