@@ -1,7 +1,7 @@
 """The semantic index: building beside pure embedding, questions warm and cold, and how both scale.
 
 ``python benchmarks/vector_index.py [--only build|questions|scaling] [--sizes 1000,...,1000000]
-[--runs 3] [--plot FILE]``
+[--runs 3] [--packages asyncio,json] [--plot FILE]``
 
 1. A fleet of 100 projects (20 facts each, tiers 0 to 3) whose tier-3 projects also hold packages of
    this Python's standard library is indexed by ``agentic-os index build``. Beside it, in turns, the
@@ -95,13 +95,13 @@ class Place:
         return Path(self.environ["AGENTIC_OS_CACHE_DIR"])
 
 
-def prepared(folder: Path) -> Place:
+def prepared(folder: Path, packages: Sequence[str]) -> Place:
     """A fleet with code in its tier-3 projects, and the model on the shelf."""
     place = Place(root=folder / "fleet", environ=environment(folder / "home"))
     write_fleet(place.root, projects=PROJECTS)
     library = Path(os.__file__).parent
     full = [at for at in range(PROJECTS) if STACKS[at % len(STACKS)] == STACKS[-1]]
-    for at, name in enumerate(PACKAGES):
+    for at, name in enumerate(packages):
         if (library / name).is_dir():
             target = place.root / f"s{full[at % len(full)]:05d}" / name
             shutil.copytree(
@@ -392,12 +392,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Measure the semantic index.")
     parser.add_argument("--only", choices=("build", "questions", "scaling"))
     parser.add_argument("--sizes", default="1000,10000,100000,1000000")
+    parser.add_argument("--packages", default=",".join(PACKAGES), help="of the standard library")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--plot", type=Path)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        place = prepared(folder)
+        place = prepared(folder, [name for name in given.packages.split(",") if name])
         if given.only in {None, "build"}:
             build(place, given.runs)
         if given.only in {None, "questions"}:
