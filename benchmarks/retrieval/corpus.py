@@ -25,6 +25,8 @@ HERE = Path(__file__).parent
 PACKAGES = HERE / "packages.txt"
 SEED = 20261130
 FUNCTIONS_PER_PACKAGE = 60
+DRAWN_FROM = 3
+"""Modules are read until there are so many times the functions that are drawn."""
 MIN_LINES, MAX_LINES = 5, 80
 MIN_WORDS = 4
 IDENTIFIERS = 400
@@ -48,6 +50,7 @@ memory:
 """
 
 _PINNED = re.compile(r"^([\w.-]+)==(\S+) --hash=sha256:([0-9a-f]{64})$", re.MULTILINE)
+_OTHERS = frozenset({"tests", "test", "testing", "_vendor", "vendor"})
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s|\n\s*\n")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{5,}")
@@ -141,13 +144,18 @@ def write_fleet(wheels: list[Path], root: Path) -> list[Question]:
 
 
 def _drawn(project: str, wheel: zipfile.ZipFile) -> list[_Function]:
-    found: list[_Function] = []
-    for name in sorted(wheel.namelist()):
-        parts = name.split("/")
-        if not name.endswith(".py") or {"tests", "test", "testing", "_vendor", "vendor"} & {*parts}:
-            continue
-        found += _functions(project, name, wheel.read(name).decode("utf-8", "replace"))
     die = random.Random(f"{SEED}:{project}")
+    names = [
+        name
+        for name in sorted(wheel.namelist())
+        if name.endswith(".py") and _OTHERS.isdisjoint(name.split("/"))
+    ]
+    die.shuffle(names)
+    found: list[_Function] = []
+    for name in names:
+        found += _functions(project, name, wheel.read(name).decode("utf-8", "replace"))
+        if len(found) >= DRAWN_FROM * FUNCTIONS_PER_PACKAGE:
+            break
     return die.sample(found, min(len(found), FUNCTIONS_PER_PACKAGE))
 
 

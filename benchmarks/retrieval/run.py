@@ -22,6 +22,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 
@@ -67,6 +68,17 @@ def answerer(workspace: Workspace, mode: SearchMode) -> Answerer:
     return answer
 
 
+def sampled(questions: list[Question], most: int) -> list[Question]:
+    """At most so many questions of each set, drawn by a hash of their texts."""
+    taken: Counter[str] = Counter()
+    kept = []
+    for item in sorted(questions, key=lambda item: sha256(item.text.encode()).digest()):
+        taken[item.kind] += 1
+        if taken[item.kind] <= most:
+            kept.append(item)
+    return kept
+
+
 def show(half: str, results: dict[str, dict[str, Figures]]) -> None:
     """Print one Markdown table: MRR@10 / Recall@5 of every way on every set."""
     counts = {kind: next(iter(results.values()))[kind].questions for kind in SETS}
@@ -97,12 +109,7 @@ def main() -> int:
     with fleet(cache / "wheels", cache / "fleet") as (root, questions):
         asked = [item for item in questions if item.half == options.half]
         if options.sample:
-            taken: Counter[str] = Counter()
-            asked = [
-                item
-                for item in asked
-                if taken.update([item.kind]) or taken[item.kind] <= options.sample
-            ]
+            asked = sampled(asked, options.sample)
         counts = Counter(item.kind for item in questions)
         print(f"questions: {dict(counts)}; asked: {len(asked)}", file=sys.stderr)
         started = time.perf_counter()

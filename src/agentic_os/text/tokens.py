@@ -6,12 +6,22 @@ a column of their own; ``fts_query`` asks for the whole and the parts. So
 ``get_user_name``, ``getUserName``, ``get-user-name`` and ``user name`` find each other.
 """
 
+# ruff: noqa: SIM905 - a long word list reads better as words
+
 import re
 import unicodedata
 from collections.abc import Iterable
 
 MAX_QUERY_TERMS_ENTRIES = 64
 """Distinct terms of one query; the rest is left out (FTS5 bounds its expressions)."""
+
+# Words of a question that say nothing about what it asks for. Code holds few of them, so that
+# each would weigh more than the words that matter.
+_STOP_WORDS = frozenset(
+    "a an and any are as at be been but by can do does for from had has have how i if in into is it"
+    " its may not of on or over should so such than that the their them then there these they this"
+    " those to was were what when where whether which while who why will with you your".split()
+)
 
 _LONGEST_IDENTIFIER_CHARS = 120  # longer runs are data, not names
 _LONGEST_NAME_CHARS = 256  # of a path or dotted name in a query
@@ -39,6 +49,7 @@ _IDENTIFIER = re.compile(
 _CAMEL = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]|[A-Za-z][0-9]")
 _SEPARATOR = re.compile(r"\w(?:[._:/#-]|::|->)\w|\(\)\Z|\A_+\w|\w_+\Z")
 _JOINED = re.compile(r"[\w-]+\Z")
+_PUNCTUATION = ".,:;!?()[]{}'"
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
@@ -116,7 +127,8 @@ def fts_query(query: str, *, any_term: bool = False) -> str | None:
 
     Every word is a string of its own, so operators and punctuation have no meaning;
     ``"quoted phrases"`` stay phrases. An identifier also asks for its parts in a row and
-    for its parts written together.
+    for its parts written together. Beside other words, "the", "of" and their like are not
+    asked for.
 
     Args:
         query: any text.
@@ -125,7 +137,9 @@ def fts_query(query: str, *, any_term: bool = False) -> str | None:
     Returns:
         The expression, or nothing when there is no letter or digit to look for.
     """
-    groups = [_group(term) for term in query_terms(query)]
+    terms = query_terms(query)
+    telling = [term for term in terms if term.strip(_PUNCTUATION).lower() not in _STOP_WORDS]
+    groups = [_group(term) for term in telling or terms]
     return (" OR " if any_term else " AND ").join(groups) or None
 
 

@@ -7,25 +7,27 @@ characters, which have no trigram, scan.
 
 Order (design section 5 and the reading rule "MEMORY.md first"):
 
-1. passages whose name holds every term, 2. passages that hold every term, 3. passages that only
-   hold the literal text; within each by score,
-   and on ties MEMORY.md, then the facts it lists, other facts, notes, inventory.
+1. passages of that very name, 2. for an identifier, passages that hold it whole, 3. passages
+   whose name holds every term, 4. passages that hold every term, 5. passages that only hold the
+   literal text; within each by score, and on ties MEMORY.md, then the facts it lists, other
+   facts, notes, inventory.
 
 Where nothing holds every term, passages that hold any of them are offered, and the answer says
 that it was relaxed.
 """
 
 import json
+import re
 import time
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, get_args
 
 from agentic_os.aggregate.store import Store
 from agentic_os.results import Kind
-from agentic_os.text.tokens import fts_query
+from agentic_os.text.tokens import fts_query, is_identifier
 from agentic_os.tiers.interface import Candidate, Found, ProjectScore, Query
 
 TIER_OF_KIND: dict[str, int | None] = {
@@ -42,6 +44,14 @@ WEIGHTS = "8.0, 4.0, 1.0, 0.5"
 """BM25 weights of a passage's name, label, body and further terms."""
 NAME_BONUS_SCORE = 100.0
 """Added where the name holds every term: names rank above bodies whatever their length."""
+WHOLE_BONUS_SCORE = 200.0
+"""Added where an identifier stands in a passage as it was typed, no part of a longer one."""
+SAME_NAME_BONUS_SCORE = 400.0
+"""Added where the name, or its last part, is what was asked for; case counts a little."""
+OTHER_CASE_SCORE = 50.0
+"""Taken off where a name differs in case."""
+SURE_SCORE = SAME_NAME_BONUS_SCORE - OTHER_CASE_SCORE
+"""From this score on a passage is called what was asked for: nothing can answer better."""
 LITERAL_SCORE = 0.001
 TIE_DIGITS = 2
 """Scores are compared to so many digits; closer ones tie and MEMORY.md goes first."""
@@ -68,7 +78,7 @@ SELECT {_COLUMNS}, -bm25(document_words, {WEIGHTS})
 FROM document_words JOIN document ON document.pk = document_words.rowid {_JOINED}
 WHERE document_words MATCH :match AND {_FILTER}
 """  # noqa: S608 - constants of this module
-_NAMED = "SELECT rowid FROM document_words WHERE document_words MATCH :match"
+_NAMED = "SELECT rowid, name FROM document_words WHERE document_words MATCH :match"
 _GRAMS = f"""
 SELECT {_COLUMNS}, document.body
 FROM document_grams JOIN document ON document.pk = document_grams.rowid {_JOINED}
@@ -152,24 +162,32 @@ class Lexical:
 
     def _rows(self, query: Query, filters: dict[str, object]) -> tuple[list[_Row], bool]:
         text = literal_text(query.text)
+        if is_identifier(text):
+            text = text.removesuffix("()")
         match = fts_query(query.text)
-        found = self._words(match, filters)
+        found = self._words(match, filters, text)
         for row in self._literal(text, filters):
-            found.setdefault(row.pk, row)
+            known = found.get(row.pk)
+            if known is not None and row.score > LITERAL_SCORE:
+                row = replace(known, score=known.score + row.score)  # noqa: PLW2901 - the same one
+            elif known is not None:
+                continue
+            found[row.pk] = row
         if found or match is None:
             return list(found.values()), False
         loose = fts_query(query.text, any_term=True)
-        relaxed = self._words(loose, filters) if loose != match else {}
+        relaxed = self._words(loose, filters, text) if loose != match else {}
         return list(relaxed.values()), bool(relaxed)
 
-    def _words(self, match: str | None, filters: dict[str, object]) -> dict[int, _Row]:
+    def _words(self, match: str | None, filters: dict[str, object], text: str) -> dict[int, _Row]:
         if match is None:
             return {}
-        named = {
-            row[0] for row in self._connection.execute(_NAMED, {"match": f"{{name}} : ({match})"})
+        bonus = {
+            pk: NAME_BONUS_SCORE + same_name(name, text)
+            for pk, name in self._connection.execute(_NAMED, {"match": f"{{name}} : ({match})"})
         }
         return {
-            row[0]: _row(row, row[6] + (NAME_BONUS_SCORE if row[0] in named else 0.0))
+            row[0]: _row(row, row[6] + bonus.get(row[0], 0.0))
             for row in self._connection.execute(_WORDS, {"match": match, **filters})
         }
 
@@ -181,9 +199,11 @@ class Lexical:
             rows = self._connection.execute(_SCAN, filters)
         else:
             rows = self._connection.execute(_GRAMS, {"match": _gram_query(text), **filters})
+        whole = _whole(text) if is_identifier(text) else None
         for row in rows:
             if needle in row[6].casefold():
-                yield _row(row, LITERAL_SCORE)
+                exact = whole is not None and whole.search(row[6]) is not None
+                yield _row(row, WHOLE_BONUS_SCORE if exact else LITERAL_SCORE)
 
     def _candidates(self, rows: list[_Row]) -> list[Candidate]:
         details = {
@@ -220,6 +240,20 @@ class Lexical:
             )
             for project, own in found.items()
         }
+
+
+def same_name(name: str, text: str) -> float:
+    """The bonus of a name that is what was asked for: whole, or its last dotted part."""
+    last = name.rpartition(".")[2]
+    if text in {name, last}:
+        return SAME_NAME_BONUS_SCORE
+    if text.casefold() in {name.casefold(), last.casefold()}:
+        return SAME_NAME_BONUS_SCORE - OTHER_CASE_SCORE
+    return 0.0
+
+
+def _whole(text: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){re.escape(text)}(?!\w)")
 
 
 def literal_text(text: str) -> str:

@@ -15,6 +15,7 @@ from agentic_os.results import Omission
 from agentic_os.text.tokens import is_identifier
 from agentic_os.tiers.fusion import fuse, place_of
 from agentic_os.tiers.interface import Candidate, Found, Query
+from agentic_os.tiers.lexical import SURE_SCORE
 
 if TYPE_CHECKING:
     from agentic_os.tiers.engine import Engines
@@ -121,10 +122,23 @@ def merge(
         meant.append(_aligned(found, [*lists, *meant]))
     said = {place_of(candidate) for ranked in lists for candidate in ranked}
     unlike = [candidate for candidate in fuse(meant) if place_of(candidate) not in said]
-    if is_identifier(query.text):
+    if wants_words(query.text):
         # Who asks for a name wants that name; what is merely like it comes after.
         return [*fuse(lists), *unlike], unlike
-    return fuse([*lists, *meant]), unlike
+    sure = fuse([[item for item in found.candidates if _is_sure(found, item)] for found in answers])
+    first = {place_of(candidate) for candidate in sure}
+    rest = [item for item in fuse([*lists, *meant]) if place_of(item) not in first]
+    return [*sure, *rest], unlike
+
+
+def wants_words(text: str) -> bool:
+    """Whether a question is a name or a single word: its words answer it first."""
+    return is_identifier(text) or len(text.split()) == 1
+
+
+def _is_sure(found: Found, candidate: Candidate) -> bool:
+    """Whether a passage is called exactly what was asked for."""
+    return found.surface == "lexical" and candidate.score >= SURE_SCORE
 
 
 def _meaningful(answer: Found, near: list[Found]) -> Sequence[Candidate]:

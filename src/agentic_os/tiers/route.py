@@ -3,7 +3,8 @@
 Additive (design section 5): every project with memory contributes it, higher tiers add their
 surfaces, a surface that a project lacks degrades to the next and is listed. Where there is a
 semantic index, words and meaning are asked together and their ranks fused; a question that is an
-identifier is answered by its words first. Engines of projects' own are asked where the person
+identifier, or one word, is answered by its words first, and what is called exactly what was asked
+for goes before all. Engines of projects' own are asked where the person
 granted it. Whatever surface a candidate comes from, it is shown only after ``confirm`` has read
 its file again.
 """
@@ -22,12 +23,18 @@ from agentic_os.results import (
     SearchData,
 )
 from agentic_os.text.fencing import one_line
-from agentic_os.text.tokens import is_identifier
 from agentic_os.tiers.confirm import Confirmer, Dropped, Source
 from agentic_os.tiers.explain import SURFACE_KINDS, surface_traces
 from agentic_os.tiers.interface import MAX_LIMIT_HITS, MAX_QUERY_CHARS, Candidate, Found, Query
 from agentic_os.tiers.lexical import Lexical
-from agentic_os.tiers.meaning import ENGINE, SEMANTIC, ask_index, ask_own_engines, merge
+from agentic_os.tiers.meaning import (
+    ENGINE,
+    SEMANTIC,
+    ask_index,
+    ask_own_engines,
+    merge,
+    wants_words,
+)
 from agentic_os.tiers.passage import LineMatcher
 from agentic_os.tiers.ranking import rank_projects
 
@@ -100,7 +107,7 @@ def search(
     )
     ranked = (
         rank_projects(
-            answers, near, unlike=unlike, names=names, words_first=is_identifier(query.text)
+            answers, near, unlike=unlike, names=names, words_first=wants_words(query.text)
         )
         if projects_only
         else ()
