@@ -198,13 +198,11 @@ def questions(place: Place, runs: int) -> None:
             print(
                 f"| {name} | {at(walls, 0.5):.1f} | {at(walls, 0.95):.1f} | {at(cpus, 0.5):.1f} |"
             )
-    print("\n| cold, whole process | wall s | CPU s | peak MiB |\n|---|---|---|---|")
+    print("\n| cold, whole process | wall s | CPU s |\n|---|---|---|")
     for mode in ("lexical", "semantic", "auto"):
         command = [*AGENTIC, "search", QUESTIONS[0], "--mode", mode, "--root", str(place.root)]
         figure = median([run_once(command, place.environ) for _ in range(max(runs, 5))])
-        print(
-            f"| `search --mode {mode}` | {figure.wall_s:.2f} | {figure.cpu_s:.2f} | {figure.peak_mib:.0f} |"
-        )
+        print(f"| `search --mode {mode}` | {figure.wall_s:.2f} | {figure.cpu_s:.2f} |")
 
 
 def timed(calls: Sequence[tuple[Callable[[str], object], str]]) -> tuple[list[float], list[float]]:

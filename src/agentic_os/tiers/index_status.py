@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import timedelta
 from typing import Literal
 
 from agentic_os.aggregate.space import space_bytes
@@ -15,8 +14,6 @@ from agentic_os.tiers.semantic import NO_INDEX, NO_INDEX_HINT, unindexed_files
 from agentic_os.tiers.vectors import is_table, open_table, table_path, tables, vectors_folder
 from agentic_os.tiers.vectors_state import IndexState, read_state
 from agentic_os.tiers.vectors_writing import VectorWriter, private_files
-
-KEEP_NO_VERSIONS = timedelta(0)
 
 
 def index_status(workspace: Workspace) -> Answer[IndexStatusData]:
@@ -90,7 +87,7 @@ def optimize_index(person: Person, command_line_roots: Sequence[str]) -> Answer[
         with writing(workspace.store.space), private_files():
             before = _bytes(workspace)
             writer = VectorWriter(folder, fingerprint=state.fingerprint, dimension=0)
-            writer.tidy(keep=KEEP_NO_VERSIONS)
+            writer.tidy()
             data = IndexOptimizeData(rows=writer.rows, bytes_before=before, bytes=_bytes(workspace))
     return Answer(data=data, warnings=workspace.warnings)
 

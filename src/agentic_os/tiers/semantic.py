@@ -25,14 +25,19 @@ from agentic_os.tiers.lexical import TIER_OF_KIND, iso_time
 from agentic_os.tiers.vectors import (
     Near,
     engine,
+    forget_tables,
+    is_table,
     looks_at_all,
     open_table,
+    table_path,
     tables,
     vectors_folder,
 )
 from agentic_os.tiers.vectors_state import STATE_NAME, IndexState, read_state
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from agentic_os.tiers.embed.interface import Embedder
 
 ARM_CANDIDATES = 50
@@ -78,13 +83,8 @@ def ask_index(workspace: Workspace, query: Query) -> Semantic:
         raise SemanticIndexError(NO_INDEX, code="SEMANTIC_UNAVAILABLE", hint=NO_INDEX_HINT)
     started = time.perf_counter()
     embedder = _loaded(workspace)
-    table = open_table(folder, embedder.fingerprint)
-    if table is None:
-        raise SemanticIndexError(
-            "the semantic index was made by another embedding model",
-            code="EMBEDDER_CHANGED",
-            hint="Make it anew: agentic-os index build",
-        )
+    if not is_table(table_path(folder, embedder.fingerprint)):
+        raise _changed()
     stamp = _stamp(folder / STATE_NAME)
     state = _state(folder, stamp)
     if state is None or state.fingerprint != embedder.fingerprint:
@@ -97,15 +97,23 @@ def ask_index(workspace: Workspace, query: Query) -> Semantic:
     kinds = query.kinds & frozenset(CHUNK_KINDS)
     near: list[Near] = []
     if kinds or not query.kinds:
-        rows = table.rows
+        vector = embedder.encode_query(query.text)
         limit = max(ARM_CANDIDATES, query.limit) * SPARE_CHUNKS
-        near = table.nearest(
-            embedder.encode_query(query.text),
-            limit=limit,
-            projects=None if scope >= state.projects.keys() and state.projects else scope,
-            kinds=kinds,
-            exact=looks_at_all(_rows_in(state, scope, rows), rows),
-        )
+
+        def ask() -> list[Near]:
+            table = open_table(folder, embedder.fingerprint)
+            if table is None:
+                raise _changed()
+            rows = table.rows
+            return table.nearest(
+                vector,
+                limit=limit,
+                projects=None if scope >= state.projects.keys() and state.projects else scope,
+                kinds=kinds,
+                exact=looks_at_all(_rows_in(state, scope, rows), rows),
+            )
+
+        near = _twice(ask)
     candidates = _candidates(near)[: max(ARM_CANDIDATES, query.limit)]
     return Semantic(
         found=Found(
@@ -118,6 +126,25 @@ def ask_index(workspace: Workspace, query: Query) -> Semantic:
         embedder=embedder.name,
         indexed=frozenset(name for name, project in state.projects.items() if project.rows),
         unindexed=_unindexed(workspace, state, stamp, scope),
+    )
+
+
+def _twice(ask: "Callable[[], list[Near]]") -> list[Near]:
+    """Ask again where the files of an older version were deleted under the question."""
+    try:
+        return ask()
+    except SemanticIndexError as fault:
+        if fault.code != "INDEX_DAMAGED":
+            raise
+    forget_tables()
+    return ask()
+
+
+def _changed() -> SemanticIndexError:
+    return SemanticIndexError(
+        "the semantic index was made by another embedding model",
+        code="EMBEDDER_CHANGED",
+        hint="Make it anew: agentic-os index build",
     )
 
 

@@ -247,6 +247,12 @@ _opening = threading.Lock()
 _opened: dict[tuple[str, int, int], Any] = {}
 
 
+def forget_tables() -> None:
+    """Open tables anew at the next question: the files of a kept one may be deleted by now."""
+    with _opening:
+        _opened.clear()
+
+
 def looks_at_all(rows: int, of: int) -> bool:
     """Whether a search among ``rows`` of a table's ``of`` rows looks at each of them."""
     if rows < EXACT_BELOW_ROWS:

@@ -40,8 +40,8 @@ INDEX_FROM_ROWS = 10_000
 """From here on a vector index is kept; below, looking at every row takes a few milliseconds."""
 RETRAIN_SHARE = 2
 """The vector index is trained anew once one row in so many came after its training."""
-KEEP_VERSIONS = timedelta(minutes=10)
-"""Older versions are deleted; a search that began before still reads its own."""
+KEEP_VERSIONS = timedelta(0)
+"""Older versions are deleted at once; a search that was reading one asks the new one."""
 
 _PENDING = "pending"
 _CHANGED = " OR ".join(

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fleet_builder import FleetBuilder
@@ -17,7 +18,7 @@ from agentic_os.tiers.index_build import build_index
 from agentic_os.tiers.index_codes import INDEX_CODES
 from agentic_os.tiers.interface import Query
 from agentic_os.tiers.route import search
-from agentic_os.tiers.vectors import VECTORS_FOLDER, vectors_folder
+from agentic_os.tiers.vectors import VECTORS_FOLDER, VectorTable, vectors_folder
 from agentic_os.tiers.vectors_state import drop_state
 
 LONG = "\n".join(f"delta {number} gamma, and so the line goes on" for number in range(60))
@@ -350,6 +351,25 @@ def test_a_model_is_opened_once_a_process(workspace: Workspace) -> None:
         asked(workspace, "alpha")
 
     assert semantic._opened.cache_info().misses == 1
+
+
+def test_a_version_that_was_deleted_meanwhile_is_asked_anew(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = places(asked(workspace, "alpha", mode="semantic"))
+    real = VectorTable.nearest
+    failing = [True]
+
+    def nearest(table: VectorTable, *given: Any, **named: Any) -> Any:
+        if failing:
+            failing.clear()
+            raise SemanticIndexError("x", code="INDEX_DAMAGED")
+        return real(table, *given, **named)
+
+    monkeypatch.setattr(VectorTable, "nearest", nearest)
+
+    assert places(asked(workspace, "alpha", mode="semantic")) == before
+    assert not failing
 
 
 def test_far_rows_are_no_answer(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -289,7 +289,7 @@ def test_a_reader_that_was_opened_before_sees_its_own_version(folder: Path) -> N
     before = opened(folder)
 
     put(made, "one", 2)
-    made.tidy()
+    made.tidy(keep=timedelta(minutes=1))
 
     assert names(before.nearest(unit(1), limit=9)) == ["one-1"]
     assert names(opened(folder).nearest(unit(1), limit=9)) == ["one-2"]
