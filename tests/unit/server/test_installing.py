@@ -1,12 +1,14 @@
 import json
+import sys
 from pathlib import Path
 
 import pytest
 import tomli
 
 from agentic_os.errors import ServerError
+from agentic_os.server import installing
 from agentic_os.server.clients import client_named
-from agentic_os.server.installing import BACKUP_SUFFIX, Installation, install
+from agentic_os.server.installing import BACKUP_SUFFIX, Installation, install, install_by_client
 
 COMMAND = ("agentic-os", "serve")
 COMMENTED = """{
@@ -131,3 +133,33 @@ def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ServerError) as fault:
         installed(tmp_path, "cursor")
     assert fault.value.code == "CLIENT_FILE_UNREADABLE"
+
+
+def test_a_clients_own_command_is_run_or_only_told() -> None:
+    client, command = client_named("codex"), (sys.executable, "-c", "print('noise')")
+
+    dry = install_by_client(client, ("no-such-program",), dry_run=True)
+    done = install_by_client(client, command, dry_run=False)
+
+    assert (dry.written, dry.command) == (False, ("no-such-program",))
+    assert (done.written, done.command, done.diff) == (True, command, "")
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ((sys.executable, "-c", "raise SystemExit(3)"), "refused with status 3"),
+        ((sys.executable, "-c", "import time; time.sleep(60)"), "did not end within"),
+        (("/no/such/program",), "could not be started"),
+    ],
+)
+def test_a_clients_command_that_fails_is_named(
+    monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...], said: str
+) -> None:
+    monkeypatch.setattr(installing, "ADD_SECONDS", 60 if "sleep" not in command[-1] else 0.2)
+
+    with pytest.raises(ServerError, match=said) as fault:
+        install_by_client(client_named("codex"), command, dry_run=False)
+
+    assert fault.value.code == "CLIENT_REFUSED"
+    assert "Run it yourself: " in fault.value.hint
