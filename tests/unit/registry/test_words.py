@@ -6,7 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from agentic_os.registry import Descriptor, load_fleet, parse_descriptor, read_record, yaml_nodes
+from agentic_os.registry import (
+    MAX_DESCRIPTOR_BYTES,
+    Descriptor,
+    load_fleet,
+    parse_descriptor,
+    read_record,
+    yaml_nodes,
+)
 from agentic_os.registry.record import compare_record
 from agentic_os.results import Diagnostic
 from agentic_os.settings import Root, Settings
@@ -304,3 +311,95 @@ def test_a_record_is_not_compared_with_what_nobody_wrote() -> None:
     assert isinstance(found, Descriptor)
     assert found.choice == "unknown"
     assert compare_record(record, found) == ()
+
+
+START = "project:\n  name: a\n  project_init_version: 1.2.2\n"
+DECLINED = "memory: {stack: none}\n"
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (
+            "project:\n  name: [a]\n  project_init_version: 1.2.2\n" + DECLINED,
+            ("NAME_MISSING", "project.name is not text; the folder's name is used", PATH, 2),
+        ),
+        (
+            "\nproject:\n  project_init_version: 1.2.2\n" + DECLINED,
+            ("NAME_MISSING", "project.name is not text; the folder's name is used", PATH, 2),
+        ),
+        (
+            'project:\n  project_init_version: 1.2.2\n  name: "a\\nb"\n' + DECLINED,
+            ("NAME_CLEANED", "project.name was made one visible line", PATH, 3),
+        ),
+        (
+            START + "  created: 2026-13-45\n" + DECLINED,
+            ("CREATED_INVALID", "project.created is not a date", PATH, 4),
+        ),
+        (
+            START + "  created: [1]\n" + DECLINED,
+            ("FIELD_MALFORMED", "project.created is not text", PATH, 4),
+        ),
+        (
+            START + "  project_init_contract_version: -1\n" + DECLINED,
+            (
+                "CONTRACT_MALFORMED",
+                "project.project_init_contract_version is not a whole number from 0 up",
+                PATH,
+                4,
+            ),
+        ),
+        (
+            START + "  project_init_contract_version: 9\n" + DECLINED,
+            ("CONTRACT_NEWER", "contract version 9 is newer than 2", PATH, 4),
+        ),
+        (
+            START + "language: go\nlanguage: rust\n" + DECLINED,
+            ("KEY_DUPLICATE", "language stands twice; the last one counts", PATH, 5),
+        ),
+        (
+            (START + DECLINED).replace("name: a", "name: Größe").encode("latin-1"),
+            ("DESCRIPTOR_NOT_UTF8", "the descriptor is not plain UTF-8", PATH, None),
+        ),
+        (
+            b"x" * (MAX_DESCRIPTOR_BYTES + 1),
+            (
+                "DESCRIPTOR_TOO_LARGE",
+                f"the descriptor is larger than {MAX_DESCRIPTOR_BYTES} bytes",
+                PATH,
+                None,
+            ),
+        ),
+        (
+            START
+            + DECLINED
+            + '# --- scaffold record\nscaffold:\n  variables: {"a": "\\ud83d\\ude80"}\n',
+            ("RECORD_ESCAPES", "the scaffold record holds escaped surrogate pairs", PATH, None),
+        ),
+        ("", ("DESCRIPTOR_EMPTY", "the descriptor is empty", PATH, None)),
+        (
+            START + "  description: a\x01b\n" + DECLINED,
+            ("DESCRIPTOR_CONTROL_CHARACTERS", "control characters were replaced", PATH, None),
+        ),
+        (
+            "project: [a]\n" + DECLINED,
+            ("DESCRIPTOR_FOREIGN", f"{PATH} is another tool's configuration", PATH, None),
+        ),
+    ],
+)
+def test_what_is_said_of_one_fault(data: str | bytes, expected: Said) -> None:
+    found = parse_descriptor(
+        data.encode() if isinstance(data, str) else data, layout=".agents", folder_name="shop"
+    )
+    assert said(found.diagnostics) == [expected]
+
+
+def test_a_project_block_that_is_no_mapping() -> None:
+    text = "language: go\nproject: [a]\nmemory: {stack: auto}\n# --- scaffold record\nscaffold:\n"
+    found = parse_descriptor(
+        (text + "  preset: core\n").encode(), layout=".agents", folder_name="shop"
+    )
+    assert said(found.diagnostics) == [
+        ("FIELD_MALFORMED", "project is not a mapping", PATH, 2),
+        ("NAME_MISSING", "project.name is not text; the folder's name is used", PATH, 1),
+    ]
