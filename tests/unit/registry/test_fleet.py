@@ -285,3 +285,29 @@ def test_a_project_without_description_or_endpoint(
     [view] = load(tmp_path / "r").view.projects
     assert (view.description, view.stack, view.tier) == (None, "unknown", None)
     assert view.surfaces == Surfaces()
+
+
+def test_names_hold_no_secret_and_say_so(make_project: MakeProject, tmp_path: Path) -> None:
+    secret = "ghp_q7Zx3Lm9Pw4KaB5cD8eF1gH2iJ6kL0mN9o11"
+    folder = make_project(
+        f"r/{secret}", text=f"project: {{name: x {secret}, project_init_version: 1}}\n"
+    )
+    (folder / ".git/refs").mkdir(parents=True)
+    (folder / ".git/objects").mkdir()
+    (folder / ".git/HEAD").write_text(f"ref: refs/heads/{secret}\n")
+
+    fleet = load(tmp_path / "r")
+    allowed = load(tmp_path / "r", settings=Settings(redaction_allow=frozenset({secret})))
+
+    [project] = fleet.projects
+    assert (project.name, project.branch) == (
+        "x [redacted:github-token]",
+        "[redacted:github-token]",
+    )
+    assert [item.message for item in project.diagnostics if item.code == "NAME_HOLDS_SECRET"] == [
+        "a secret (github-token) stands in the project's name",
+        "a secret (github-token) stands in the branch's name",
+        "a secret (github-token) stands in the folder's name",
+    ]
+    assert secret not in str(fleet.view)
+    assert allowed.projects[0].name == f"x {secret}"
