@@ -69,7 +69,8 @@ class VectorWriter:
         self._pending_path = folder / f"{_PENDING}-{self._path.name}"
         self._lance = engine()
         self._table = self._opened(self._path)
-        self._base = self._table
+        # A handle of its own: a merge moves the other one on, and positions are of one version.
+        self._base = self._opened(self._path)
         self._pending = self._opened(self._pending_path)
         self._pending_base = self._pending
         with reading():
@@ -134,6 +135,10 @@ class VectorWriter:
                 self._table = self._lance.write_dataset(
                     source, str(self._path), mode="overwrite", schema=source.schema
                 )
+                return
+            if not self._table.count_rows(filter_of(projects)):
+                # Nothing to compare with: a merge would look at the whole table.
+                self._table = self._lance.write_dataset(source, str(self._path), mode="append")
                 return
             (
                 self._table.merge_insert("id")

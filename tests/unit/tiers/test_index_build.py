@@ -142,6 +142,26 @@ def test_a_move_of_lines_embeds_nothing(
     assert status(person, ready).files_behind == 0
 
 
+def test_known_vectors_are_found_again_in_every_portion(
+    ready: FleetBuilder, person: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build(person, ready)
+    for at in range(3):
+        note = ready.root / f"p{at}/.agents/vault/n.md"
+        note.write_text("\n\n" + note.read_text())
+        ready.project(f"p{at}", "obsidian-only").fact("new", f"ledger {at}", title="New")
+        (ready.root / f"p{at}/.agents/memory/same.md").unlink()
+    monkeypatch.setattr(index_build, "PORTION_TEXTS", 1)
+    counting = Counting(monkeypatch)
+
+    data = build(person, ready)
+
+    assert (data.projects_changed, data.embedded, len(counting.texts)) == (3, 3, 3)
+    assert {text.rpartition("\n")[2] for text in counting.texts} == {
+        f"ledger {at}" for at in range(3)
+    }
+
+
 def test_a_project_that_left_the_fleet_loses_its_rows(ready: FleetBuilder, person: Person) -> None:
     build(person, ready)
     (ready.root / "p0/.agents/config.yaml").unlink()
