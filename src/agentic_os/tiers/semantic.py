@@ -5,11 +5,9 @@ once in one table. What an embedder finds is only a candidate: ``confirm`` reads
 Nothing heavy is imported where there is no index.
 """
 
-import sys
 import threading
 import time
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -24,7 +22,6 @@ from agentic_os.tiers.interface import Candidate, Found, ProjectScore, Query
 from agentic_os.tiers.lexical import TIER_OF_KIND, iso_time
 from agentic_os.tiers.vectors import (
     Near,
-    engine,
     forget_tables,
     is_table,
     looks_at_all,
@@ -82,7 +79,7 @@ def ask_index(workspace: Workspace, query: Query) -> Semantic:
     if not tables(folder):
         raise SemanticIndexError(NO_INDEX, code="SEMANTIC_UNAVAILABLE", hint=NO_INDEX_HINT)
     started = time.perf_counter()
-    embedder = _loaded(workspace)
+    embedder = embedder_of(workspace.places.data, workspace.settings.embedding_model)
     if not is_table(table_path(folder, embedder.fingerprint)):
         raise _changed()
     stamp = _stamp(folder / STATE_NAME)
@@ -209,18 +206,6 @@ def embedder_of(data: Path, choice: str | None) -> "Embedder":
     key = "" if found is None else f"{found[0]}:{found[1].fingerprint}"
     with _opening:
         return _opened(data, choice, key)
-
-
-def _loaded(workspace: Workspace) -> "Embedder":
-    """The chosen embedder; what reads tables is loaded beside it, half of a first question."""
-    data, choice = workspace.places.data, workspace.settings.embedding_model
-    if "lance" in sys.modules:
-        return embedder_of(data, choice)
-    with ThreadPoolExecutor(1) as beside:
-        tables_read = beside.submit(engine)
-        embedder = embedder_of(data, choice)
-        tables_read.result()
-    return embedder
 
 
 @lru_cache(maxsize=2)
