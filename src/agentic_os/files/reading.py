@@ -120,9 +120,7 @@ class Folder:
         except (OSError, ValueError) as fault:
             raise refusal(fault, relative) from fault
 
-    def read(
-        self, relative: str, *, limit_bytes: int, seen: Fingerprint | None = None
-    ) -> FileRead:
+    def read(self, relative: str, *, limit_bytes: int, seen: Fingerprint | None = None) -> FileRead:
         """Read a whole regular file of at most ``limit_bytes`` bytes.
 
         Args:
