@@ -22,6 +22,7 @@ from agentic_os.tiers.interface import Candidate, Found, ProjectScore, Query
 from agentic_os.tiers.lexical import TIER_OF_KIND, iso_time
 from agentic_os.tiers.vectors import (
     Near,
+    engine,
     forget_tables,
     is_table,
     looks_at_all,
@@ -80,6 +81,9 @@ def ask_index(workspace: Workspace, query: Query) -> Semantic:
         raise SemanticIndexError(NO_INDEX, code="SEMANTIC_UNAVAILABLE", hint=NO_INDEX_HINT)
     started = time.perf_counter()
     embedder = embedder_of(workspace.places.data, workspace.settings.embedding_model)
+    with _opening:
+        # Not beside the model's: imports of one package in two threads can fail.
+        engine()
     if not is_table(table_path(folder, embedder.fingerprint)):
         raise _changed()
     stamp = _stamp(folder / STATE_NAME)

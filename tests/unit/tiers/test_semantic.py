@@ -111,17 +111,17 @@ def test_lines_near_in_meaning_are_quoted_where_only_some_words_stand(
     built: FleetBuilder, person: Person
 ) -> None:
     fact = built.project("dock", "obsidian-only").fact(
-        "rate", "the limit of a client", title="Rate", description="what stays"
+        "rate", "the limit of a client", title="Rate", description="boats stay"
     )
     build_index(person, [str(built.root)])
 
     with open_workspace(person, [str(built.root)]) as workspace:
-        words = asked(workspace, "what ledger", mode="lexical")
-        both = asked(workspace, "what ledger", limit=50)
+        words = asked(workspace, "boats ledger", mode="lexical")
+        both = asked(workspace, "boats ledger", limit=50)
 
     (by_words,) = (hit for hit in words.data.hits if hit.path.endswith(fact.name))
     (by_both,) = (hit for hit in both.data.hits if hit.path.endswith(fact.name))
-    assert by_words.snippet == "description: what stays"
+    assert by_words.snippet == "description: boats stay"
     assert by_both.snippet == "the limit of a client"
     assert both.data.coverage.relaxed
 
