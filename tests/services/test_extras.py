@@ -86,7 +86,7 @@ def test_no_extra_at_all(wheel: Path, fleet: FleetBuilder, tmp_path: Path, place
         assert finished.document["error"]["code"] == "EXTRA_MISSING"
         assert "agentic-os[rag]" in finished.document["error"]["hint"]
     assert "agentic-os[postgres]" in booted(found, tmp_path).text
-    assert not any(found.has(name) for name in ("lancedb", "onnxruntime", "psycopg", "torch"))
+    assert not any(found.has(name) for name in ("lance", "onnxruntime", "psycopg", "torch"))
     assert places.is_dir()
 
 
@@ -105,8 +105,7 @@ def test_rag_alone(wheel: Path, fleet: FleetBuilder, tmp_path: Path, places: Pat
     assert built.data["chunks"] >= 1
     assert answered.code == 0, answered.words
     assert "Rate limits" in {hit["name"] for hit in answered.data["hits"]}
-    assert not found.has("torch")
-    assert not found.has("psycopg")
+    assert not any(found.has(name) for name in ("lancedb", "torch", "psycopg"))
 
 
 def test_postgres_alone(wheel: Path, fleet: FleetBuilder, tmp_path: Path, places: Path) -> None:
@@ -115,7 +114,7 @@ def test_postgres_alone(wheel: Path, fleet: FleetBuilder, tmp_path: Path, places
     finished = booted(found, tmp_path)
 
     assert found.has("psycopg")
-    assert not found.has("lancedb")
+    assert not found.has("lance")
     assert "agentic-os[postgres]" not in finished.text
     assert "PROJECTION_UNUSABLE" in finished.text + finished.words
     assert places.is_dir()
@@ -134,4 +133,4 @@ def test_models_alone(wheel: Path, fleet: FleetBuilder, tmp_path: Path) -> None:
 
     assert found.has("sentence_transformers")
     assert found.ask("model", "list", fleet=False).code == 0
-    assert not found.has("lancedb")
+    assert not found.has("lance")
