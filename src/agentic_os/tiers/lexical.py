@@ -176,16 +176,21 @@ class Lexical:
         if found or match is None:
             return list(found.values()), False
         loose = fts_query(query.text, any_term=True)
-        relaxed = self._words(loose, filters, text) if loose != match else {}
+        # No bonus here: a name that holds any one of many words says little.
+        relaxed = self._words(loose, filters, None) if loose != match else {}
         return list(relaxed.values()), bool(relaxed)
 
-    def _words(self, match: str | None, filters: dict[str, object], text: str) -> dict[int, _Row]:
+    def _words(
+        self, match: str | None, filters: dict[str, object], text: str | None
+    ) -> dict[int, _Row]:
+        """Passages that match; names count extra where ``text``, what was asked for, is given."""
         if match is None:
             return {}
-        bonus = {
-            pk: NAME_BONUS_SCORE + same_name(name, text)
-            for pk, name in self._connection.execute(_NAMED, {"match": f"{{name}} : ({match})"})
-        }
+        bonus: dict[int, float] = {}
+        if text is not None:
+            named = {"match": f"{{name}} : ({match})"}
+            for pk, name in self._connection.execute(_NAMED, named):
+                bonus[pk] = NAME_BONUS_SCORE + same_name(name, text)
         return {
             row[0]: _row(row, row[6] + bonus.get(row[0], 0.0))
             for row in self._connection.execute(_WORDS, {"match": match, **filters})

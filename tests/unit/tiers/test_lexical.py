@@ -84,3 +84,13 @@ def test_words_that_say_nothing_are_not_asked_for(lexical: Lexical) -> None:
 )
 def test_when_a_name_is_the_same(name: str, text: str, bonus: float) -> None:
     assert same_name(name, text) == bonus
+
+
+def test_where_some_words_are_enough_a_name_with_one_of_them_goes_not_before_all(
+    lexical: Lexical,
+) -> None:
+    found = lexical.find(Query(text="the keeper of seven ships lights a lamp in the tower"))
+
+    assert found.relaxed
+    assert [item.name for item in found.candidates][:2] == ["keeper", "lamp of the tower"]
+    assert all(item.score < 100.0 for item in found.candidates)
