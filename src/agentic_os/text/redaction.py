@@ -83,6 +83,14 @@ class Redactor:
         """Keep the allow-list."""
         self._allow = allow
 
+    def __eq__(self, other: object) -> bool:
+        """Whether the other one leaves the same secrets where they are."""
+        return isinstance(other, Redactor) and self._allow == other._allow
+
+    def __hash__(self) -> int:
+        """Equal for equal allow-lists."""
+        return hash(self._allow)
+
     def redact(self, text: str) -> Redacted:
         """Return ``text`` with every secret replaced, and the findings in order."""
         spans: list[_Span] = []

@@ -14,6 +14,7 @@ Rules:
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 from agentic_os.aggregate.documents import CORPUS_ROLES, Document, Role
@@ -31,6 +32,10 @@ from agentic_os.tiers.passage import SNIPPET_LINES, LineMatcher, Passage
 
 SOURCE_LIMIT_BYTES = 1_048_576
 """A source file larger than this is not quoted."""
+KEPT_ENTRIES = 128
+KEPT_BYTES = 131_072
+"""So many files, each of so many bytes at most, need not be redacted again while a process
+lives: the same bytes come to the same text. They are read again all the same."""
 ROLE_OF_KIND: dict[str, Role] = {
     "memory": Role.FACT,
     "index": Role.INDEX,
@@ -169,10 +174,12 @@ class Confirmer:
         except FilesError:
             return None
         if role is None or _by_lines(candidate):
-            text = self.redactor.redact(decode(read.data).text).text
-            return _File(sha256=read.sha256, lines=tuple(text.split("\n")), data=read.data)
-        parsed = parse_file(role, candidate.path, read.data, self.redactor)
-        return _File(sha256=read.sha256, documents=parsed.documents)
+            split = _lines_of if len(read.data) <= KEPT_BYTES else _lines_of.__wrapped__
+            lines = split(read.data, self.redactor)
+            return _File(sha256=read.sha256, lines=lines, data=read.data)
+        parse = _documents_of if len(read.data) <= KEPT_BYTES else _documents_of.__wrapped__
+        documents = parse(read.data, self.redactor, role, candidate.path)
+        return _File(sha256=read.sha256, documents=documents)
 
     def _definition(self, candidate: Candidate, file: _File) -> tuple[str, Passage] | None:
         """The line that names a node of the code graph, at its place or the nearest to it."""
@@ -277,6 +284,16 @@ class Confirmer:
 
     def _named(self, document: Document) -> bool:
         return self.matcher.matches(f"{document.name} {document.label} {document.extra}")
+
+
+@lru_cache(maxsize=KEPT_ENTRIES)
+def _lines_of(data: bytes, redactor: Redactor) -> tuple[str, ...]:
+    return tuple(redactor.redact(decode(data).text).text.split("\n"))
+
+
+@lru_cache(maxsize=KEPT_ENTRIES)
+def _documents_of(data: bytes, redactor: Redactor, role: Role, path: str) -> tuple[Document, ...]:
+    return parse_file(role, path, data, redactor).documents
 
 
 def _by_lines(candidate: Candidate) -> bool:

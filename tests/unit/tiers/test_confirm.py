@@ -10,8 +10,8 @@ from fleet_builder import FleetBuilder
 
 from agentic_os.aggregate.workspace import Person, open_workspace
 from agentic_os.results import Hit, Kind
-from agentic_os.text.redaction import Redactor
-from agentic_os.tiers.confirm import SOURCE_LIMIT_BYTES, Confirmer, Dropped, Source
+from agentic_os.text.redaction import Redacted, Redactor
+from agentic_os.tiers.confirm import KEPT_BYTES, SOURCE_LIMIT_BYTES, Confirmer, Dropped, Source
 from agentic_os.tiers.interface import Candidate, Query
 from agentic_os.tiers.lexical import Lexical
 from agentic_os.tiers.passage import LineMatcher
@@ -226,3 +226,30 @@ def test_candidates_of_the_store_are_confirmed(fleet: FleetBuilder, person: Pers
 
     assert len(hits) == 6
     assert all("light" in each.snippet.casefold() for each in hits)
+
+
+def test_the_same_bytes_are_redacted_once_and_read_each_time(
+    tmp_path: Path, matcher: LineMatcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[str] = []
+    real = Redactor.redact
+
+    def noted(redactor: Redactor, text: str) -> Redacted:
+        calls.append(text)
+        return real(redactor, text)
+
+    monkeypatch.setattr(Redactor, "redact", noted)
+    path = tmp_path / "f.md"
+    path.write_text("---\nname: f\n---\n\nalpha of the very same bytes\n")
+    asked = candidate(tmp_path, "f.md")
+
+    def times() -> int:
+        calls.clear()
+        confirmer(tmp_path, matcher).confirm(asked)
+        return sum("very same bytes" in text for text in calls)
+
+    assert [times(), times()] == [1, 0]
+    path.write_text("---\nname: f\n---\n\nalpha of other, not the very same bytes\n")
+    assert times() == 1
+    path.write_text("alpha very same bytes\n" + "x\n" * (KEPT_BYTES // 2))
+    assert [times(), times()] == [1, 1]
