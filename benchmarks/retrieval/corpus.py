@@ -145,11 +145,7 @@ def write_fleet(wheels: list[Path], root: Path) -> list[Question]:
 
 def _drawn(project: str, wheel: zipfile.ZipFile) -> list[_Function]:
     die = random.Random(f"{SEED}:{project}")
-    names = [
-        name
-        for name in sorted(wheel.namelist())
-        if name.endswith(".py") and _OTHERS.isdisjoint(name.split("/"))
-    ]
+    names = [name for name in sorted(wheel.namelist()) if name.endswith(".py") and _is_own(name)]
     die.shuffle(names)
     found: list[_Function] = []
     for name in names:
@@ -157,6 +153,12 @@ def _drawn(project: str, wheel: zipfile.ZipFile) -> list[_Function]:
         if len(found) >= DRAWN_FROM * FUNCTIONS_PER_PACKAGE:
             break
     return die.sample(found, min(len(found), FUNCTIONS_PER_PACKAGE))
+
+
+def _is_own(name: str) -> bool:
+    """Whether a file is the package's own, and no test."""
+    parts = name.split("/")
+    return _OTHERS.isdisjoint(parts) and not parts[0].endswith(".dist-info")
 
 
 def _functions(project: str, path: str, text: str) -> Iterator[_Function]:
@@ -223,7 +225,7 @@ def _documents(project: str, wheel: zipfile.ZipFile) -> dict[tuple[str, str], st
             if "markdown" in (read["Description-Content-Type"] or ""):
                 text = wheel.read(name).decode("utf-8", "replace").partition("\n\n")[2]
                 found[project, "README.md"] = text.replace("\r\n", "\n")
-        elif name.endswith(".md") and ".dist-info/" not in name and "/." not in name:
+        elif name.endswith(".md") and "/." not in name and _is_own(name):
             found[project, name] = wheel.read(name).decode("utf-8", "replace")
     return found
 

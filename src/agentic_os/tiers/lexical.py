@@ -8,9 +8,9 @@ characters, which have no trigram, scan.
 Order (design section 5 and the reading rule "MEMORY.md first"):
 
 1. passages of that very name, 2. for an identifier, passages that hold it whole, 3. passages
-   whose name holds every term, 4. passages that hold every term, 5. passages that only hold the
-   literal text; within each by score, and on ties MEMORY.md, then the facts it lists, other
-   facts, notes, inventory.
+   whose name holds every term, and for a single word those that hold it as it is, 4. passages
+   that hold every term, 5. passages that only hold the literal text; within each by score, and on
+   ties MEMORY.md, then the facts it lists, other facts, notes, inventory.
 
 Where nothing holds every term, passages that hold any of them are offered, and the answer says
 that it was relaxed.
@@ -46,6 +46,8 @@ NAME_BONUS_SCORE = 100.0
 """Added where the name holds every term: names rank above bodies whatever their length."""
 WHOLE_BONUS_SCORE = 200.0
 """Added where an identifier stands in a passage as it was typed, no part of a longer one."""
+WORD_BONUS_SCORE = 100.0
+"""Added where the one word that was asked for stands in a passage, and not only its stem."""
 SAME_NAME_BONUS_SCORE = 400.0
 """Added where the name, or its last part, is what was asked for; case counts a little."""
 OTHER_CASE_SCORE = 50.0
@@ -204,11 +206,11 @@ class Lexical:
             rows = self._connection.execute(_SCAN, filters)
         else:
             rows = self._connection.execute(_GRAMS, {"match": _gram_query(text), **filters})
-        whole = _whole(text) if is_identifier(text) else None
+        whole, bonus = _whole(text)
         for row in rows:
             if needle in row[6].casefold():
                 exact = whole is not None and whole.search(row[6]) is not None
-                yield _row(row, WHOLE_BONUS_SCORE if exact else LITERAL_SCORE)
+                yield _row(row, bonus if exact else LITERAL_SCORE)
 
     def _candidates(self, rows: list[_Row]) -> list[Candidate]:
         details = {
@@ -257,8 +259,13 @@ def same_name(name: str, text: str) -> float:
     return 0.0
 
 
-def _whole(text: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w){re.escape(text)}(?!\w)")
+def _whole(text: str) -> tuple[re.Pattern[str] | None, float]:
+    """What finds an identifier, or one word, where it stands whole; and the bonus for that."""
+    if is_identifier(text):
+        return re.compile(rf"(?<!\w){re.escape(text)}(?!\w)"), WHOLE_BONUS_SCORE
+    if text.isalnum():
+        return re.compile(rf"(?<!\w){re.escape(text)}(?!\w)", re.IGNORECASE), WORD_BONUS_SCORE
+    return None, LITERAL_SCORE
 
 
 def literal_text(text: str) -> str:

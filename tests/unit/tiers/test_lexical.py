@@ -9,7 +9,7 @@ from agentic_os.aggregate.corpus import refresh_corpus
 from agentic_os.aggregate.store import writing
 from agentic_os.aggregate.workspace import Person, open_workspace
 from agentic_os.tiers.interface import Query
-from agentic_os.tiers.lexical import SURE_SCORE, Lexical, same_name
+from agentic_os.tiers.lexical import SURE_SCORE, WORD_BONUS_SCORE, Lexical, same_name
 
 SOURCE = """\
 def dispatch_helper(): pass
@@ -66,6 +66,15 @@ def test_the_very_name_goes_first_and_case_counts(lexical: Lexical) -> None:
 def test_an_identifier_that_stands_whole_goes_before_longer_ones(lexical: Lexical) -> None:
     assert names(lexical, "load_user") == ["uses", "other_load_user_now", "part"]
     assert names(lexical, "load_user()")[0] == "uses"
+
+
+def test_a_word_that_stands_as_it_is_goes_with_names_that_hold_its_stem(
+    lexical: Lexical,
+) -> None:
+    found = lexical.find(Query(text="lights")).candidates
+
+    assert found[0].name == "keeper"
+    assert found[0].score > WORD_BONUS_SCORE
 
 
 def test_words_that_say_nothing_are_not_asked_for(lexical: Lexical) -> None:
