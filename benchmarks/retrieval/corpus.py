@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from email.parser import BytesParser
 from pathlib import Path
 
+from agentic_os.text.decoding import decode
 from agentic_os.text.markdown import sections
 
 HERE = Path(__file__).parent
@@ -149,7 +150,7 @@ def _drawn(project: str, wheel: zipfile.ZipFile) -> list[_Function]:
     die.shuffle(names)
     found: list[_Function] = []
     for name in names:
-        found += _functions(project, name, wheel.read(name).decode("utf-8", "replace"))
+        found += _functions(project, name, decode(wheel.read(name)).text)
         if len(found) >= DRAWN_FROM * FUNCTIONS_PER_PACKAGE:
             break
     return die.sample(found, min(len(found), FUNCTIONS_PER_PACKAGE))
@@ -223,10 +224,10 @@ def _documents(project: str, wheel: zipfile.ZipFile) -> dict[tuple[str, str], st
         if name.endswith(".dist-info/METADATA"):
             read = BytesParser().parsebytes(wheel.read(name))
             if "markdown" in (read["Description-Content-Type"] or ""):
-                text = wheel.read(name).decode("utf-8", "replace").partition("\n\n")[2]
-                found[project, "README.md"] = text.replace("\r\n", "\n")
+                text = decode(wheel.read(name)).text
+                found[project, "README.md"] = text.partition("\n\n")[2]
         elif name.endswith(".md") and "/." not in name and _is_own(name):
-            found[project, name] = wheel.read(name).decode("utf-8", "replace")
+            found[project, name] = decode(wheel.read(name)).text
     return found
 
 
