@@ -65,6 +65,8 @@ bench: $(VENV)/.dev ## Measure; results are in docs/explanation/performance.md
 	$(BIN)/python benchmarks/fleet.py
 	$(BIN)/python benchmarks/graph_union.py
 	$(BIN)/python benchmarks/vector_index.py
+	$(BIN)/python benchmarks/retrieval/run.py
+	$(BIN)/python benchmarks/retrieval/peer.py
 	$(BIN)/python benchmarks/ledger_verify.py
 	$(BIN)/python benchmarks/witness_load.py
 	$(BIN)/python benchmarks/mcp_start.py
