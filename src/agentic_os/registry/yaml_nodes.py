@@ -8,17 +8,15 @@ one is looked at, which saves the resolver's work on all the others.
 """
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal
 
-import yaml
+import msgspec
 
 if TYPE_CHECKING:
-    from yaml import CSafeLoader as _Loader
-else:
-    # A PyYAML that was built without libyaml has no C loader; the other one is slower.
-    _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    from collections.abc import Mapping
+
+    from yaml import CSafeLoader, Node
 
 MAX_DEPTH_LEVELS = 64
 MAX_EVENTS_ENTRIES = 100_000
@@ -37,11 +35,11 @@ _BOOLEAN_WORDS = ("yes", "no", "true", "false", "on", "off")
 _BOOLEANS = frozenset(
     form for word in _BOOLEAN_WORDS for form in (word, word.capitalize(), word.upper())
 )
+_MAPPING, _SCALAR = "mapping", "scalar"  # what a node says it is
 _STRING_TAG = "tag:yaml.org,2002:str"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Broken:
+class Broken(msgspec.Struct, frozen=True, kw_only=True):
     """Why a text is no usable YAML; ``line`` counts from 1."""
 
     reason: str
@@ -49,8 +47,7 @@ class Broken:
     too_deep: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scalar:
+class Scalar(msgspec.Struct, frozen=True, kw_only=True):
     """A scalar: the text that was written, what YAML takes it for, its line from 1.
 
     Numbers and dates are text here.
@@ -61,36 +58,46 @@ class Scalar:
     line: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Block:
+class Block(msgspec.Struct, frozen=True, kw_only=True):
     """A mapping: the last node of each key, the keys that stood twice, its line."""
 
-    nodes: Mapping[str, yaml.Node]
+    nodes: "Mapping[str, Node]"
     repeated: tuple[tuple[str, int], ...]
     line: int
 
 
-class _Composer(_Loader):
-    """Composes nodes without working out the tags of plain scalars."""
+@lru_cache(maxsize=1)
+def _composer() -> "type[CSafeLoader]":
+    """The loader that composes nodes without working out the tags of plain scalars."""
+    # Loaded for the first descriptor that an earlier run did not parse: often there is none.
+    import yaml
 
-    def descend_resolver(self, *_: object) -> None:
-        """Do nothing: there are no path resolvers."""
+    # A PyYAML that was built without libyaml has no C loader; the other one is slower.
+    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
-    def ascend_resolver(self) -> None:
-        """Do nothing: there are no path resolvers."""
+    class Composer(loader):  # type: ignore[misc]  # one of two loaders, chosen above
+        def descend_resolver(self, *_: object) -> None:
+            """Do nothing: there are no path resolvers."""
 
-    def resolve(self, *_: object) -> None:
-        """Leave the tag open; ``scalar`` looks at the text when it is asked for."""
+        def ascend_resolver(self) -> None:
+            """Do nothing: there are no path resolvers."""
+
+        def resolve(self, *_: object) -> None:
+            """Leave the tag open; ``scalar`` looks at the text when it is asked for."""
+
+    return Composer
 
 
-def compose(text: str) -> yaml.Node | Broken | None:
+def compose(text: str) -> "Node | Broken | None":
     """Return the root node of the only document; nothing when it is empty or null."""
+    import yaml
+
     if _suspicious(text):
         fault = _too_deep(text)
         if fault is not None:
             return fault
     try:
-        root = yaml.compose(text, Loader=_Composer)
+        root = yaml.compose(text, Loader=_composer())
     except yaml.MarkedYAMLError as fault:
         mark = fault.problem_mark or fault.context_mark
         reason = " ".join(part for part in (fault.problem, fault.context) if part)
@@ -103,17 +110,17 @@ def compose(text: str) -> yaml.Node | Broken | None:
     return None if top is not None and top.kind == "null" else root
 
 
-def block(node: yaml.Node | None) -> Block | None:
+def block(node: Any) -> Block | None:
     """Return a mapping node as a block; nothing for any other node.
 
     Keys that are not scalars are passed over; a key is the text that was written.
     """
-    if not isinstance(node, yaml.MappingNode):
+    if node is None or node.id != _MAPPING:
         return None
-    nodes: dict[str, yaml.Node] = {}
+    nodes: dict[str, Node] = {}
     repeated: list[tuple[str, int]] = []
     for key, value in node.value:
-        if isinstance(key, yaml.ScalarNode):
+        if key.id == _SCALAR:
             name = key.value
             if name in nodes:
                 repeated.append((name, line_of(key)))
@@ -121,9 +128,9 @@ def block(node: yaml.Node | None) -> Block | None:
     return Block(nodes=nodes, repeated=tuple(repeated), line=line_of(node))
 
 
-def scalar(node: yaml.Node | None) -> Scalar | None:
+def scalar(node: Any) -> Scalar | None:
     """Return a scalar node as a value; nothing for any other node."""
-    if not isinstance(node, yaml.ScalarNode):
+    if node is None or node.id != _SCALAR:
         return None
     text: str = node.value
     kind: ScalarKind = "text"
@@ -135,7 +142,7 @@ def scalar(node: yaml.Node | None) -> Scalar | None:
     return Scalar(text=text, kind=kind, line=line_of(node))
 
 
-def line_of(node: yaml.Node) -> int:
+def line_of(node: "Node") -> int:
     """Return the line on which a node starts, from 1."""
     line: int = node.start_mark.line
     return line + 1
@@ -153,9 +160,11 @@ def _suspicious(text: str) -> bool:
 
 def _too_deep(text: str) -> Broken | None:
     """Count depth and events with the parser, which does not recurse."""
+    import yaml
+
     depth = 0
     try:
-        for count, event in enumerate(yaml.parse(text, Loader=_Composer)):
+        for count, event in enumerate(yaml.parse(text, Loader=_composer())):
             if isinstance(event, yaml.CollectionStartEvent):
                 depth += 1
                 if depth > MAX_DEPTH_LEVELS:

@@ -201,7 +201,7 @@ def test_without_libyaml_the_answers_are_the_same() -> None:
 import yaml
 del yaml.CSafeLoader
 from agentic_os.registry import yaml_nodes
-assert issubclass(yaml_nodes._Composer, yaml.SafeLoader)
+assert issubclass(yaml_nodes._composer(), yaml.SafeLoader)
 top = yaml_nodes.block(yaml_nodes.compose("a: 1\\nb: ~\\nc: 'x'\\n"))
 kinds = [yaml_nodes.scalar(node).kind for node in top.nodes.values()]
 assert kinds == ["text", "null", "text"], kinds
