@@ -30,6 +30,8 @@ SQLITE_MINIMUM = (3, 37, 0)
 WRITER_WAIT_SECONDS = 30.0
 BUSY_MILLISECONDS = 2_000
 CACHE_KIB = 65_536
+PAGE_BYTES = 8_192
+"""Twice the default: a first aggregate writes its log in half as many pieces."""
 STORE_FULL = "STORE_FULL"
 STORE_UNWRITABLE = "STORE_UNWRITABLE"
 
@@ -206,6 +208,7 @@ def _rebuilt(space: Space) -> sqlite3.Connection:
         discard(space)
         connection = _connect(space.database)
         space.database.chmod(0o600)
+        connection.execute(f"PRAGMA page_size={PAGE_BYTES}")
         connection.execute("PRAGMA journal_mode=WAL")
         with transaction(connection):
             for statement in _statements(schema()):
