@@ -39,7 +39,7 @@ from agentic_os.tiers.passage import LineMatcher
 from agentic_os.tiers.ranking import rank_projects
 
 ARM_CANDIDATES = 50
-"""Candidates that each arm contributes to a hybrid search (reference section 6)."""
+"""Candidates that each arm contributes to a hybrid search."""
 
 _NO_CORPUS = "no code or documents were taken in yet: agentic-os index build"
 _HAS_GRAPH = "SELECT 1 FROM graph_repo WHERE nodes > 0 LIMIT 1"

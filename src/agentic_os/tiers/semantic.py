@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from agentic_os.tiers.embed.interface import Embedder
 
 ARM_CANDIDATES = 50
-"""Candidates that each arm of a hybrid search contributes at least (reference section 6)."""
+"""Candidates that each arm of a hybrid search contributes at least."""
 SPARE_CHUNKS = 2
 """Rows asked for each candidate: several chunks of one passage become one candidate."""
 MIN_SIMILARITY = 0.1

@@ -36,7 +36,7 @@ EXACT_BELOW_ROWS = 10_000
 EXACT_FILTERED_ROWS = 100_000
 EXACT_FILTERED_SHARE = 4
 """So are those that a filter leaves, up to a number and to one part in so many of the table: an
-index loses recall where few of its rows pass (reference section 3)."""
+index loses recall where few of its rows pass."""
 PROBES = 50
 METRIC = "cosine"
 PROJECT_INDEX = "project_idx"
