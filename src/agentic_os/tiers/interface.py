@@ -11,6 +11,8 @@ from typing import Protocol
 from agentic_os.results import Kind, SearchMode
 
 DEFAULT_LIMIT_HITS = 10
+ARM_CANDIDATES = 50
+"""Candidates that each arm of a hybrid search contributes at least."""
 MAX_LIMIT_HITS = 1_000
 MAX_QUERY_CHARS = 2_000
 

@@ -25,7 +25,14 @@ from agentic_os.results import (
 from agentic_os.text.fencing import one_line
 from agentic_os.tiers.confirm import Confirmer, Dropped, Source
 from agentic_os.tiers.explain import SURFACE_KINDS, surface_traces
-from agentic_os.tiers.interface import MAX_LIMIT_HITS, MAX_QUERY_CHARS, Candidate, Found, Query
+from agentic_os.tiers.interface import (
+    ARM_CANDIDATES,
+    MAX_LIMIT_HITS,
+    MAX_QUERY_CHARS,
+    Candidate,
+    Found,
+    Query,
+)
 from agentic_os.tiers.lexical import Lexical
 from agentic_os.tiers.meaning import (
     ENGINE,
@@ -37,9 +44,6 @@ from agentic_os.tiers.meaning import (
 )
 from agentic_os.tiers.passage import LineMatcher
 from agentic_os.tiers.ranking import rank_projects
-
-ARM_CANDIDATES = 50
-"""Candidates that each arm contributes to a hybrid search."""
 
 _NO_CORPUS = "no code or documents were taken in yet: agentic-os index build"
 _HAS_GRAPH = "SELECT 1 FROM graph_repo WHERE nodes > 0 LIMIT 1"

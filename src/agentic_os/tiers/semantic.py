@@ -18,7 +18,7 @@ from agentic_os.errors import SemanticIndexError
 from agentic_os.results import Kind
 from agentic_os.tiers.chunks import CHUNK_KINDS, read_files, read_projects
 from agentic_os.tiers.embed.selection import find_model, open_embedder
-from agentic_os.tiers.interface import Candidate, Found, ProjectScore, Query
+from agentic_os.tiers.interface import ARM_CANDIDATES, Candidate, Found, ProjectScore, Query
 from agentic_os.tiers.lexical import TIER_OF_KIND, iso_time
 from agentic_os.tiers.vectors import (
     Near,
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 
     from agentic_os.tiers.embed.interface import Embedder
 
-ARM_CANDIDATES = 50
-"""Candidates that each arm of a hybrid search contributes at least."""
 SPARE_CHUNKS = 2
 """Rows asked for each candidate: several chunks of one passage become one candidate."""
 MIN_SIMILARITY = 0.1
