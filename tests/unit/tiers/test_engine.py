@@ -6,7 +6,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -178,42 +178,43 @@ def test_an_engine_is_never_started_without_its_exact_grant(
     mark = tmp_path / "mark"
     project = shop(fleet, hostile_command("mute", mark))
     started: list[str] = []
-    watching = [True]
-    sys.addaudithook(
-        lambda event, _: (
-            started.append(event)
-            if watching[0] and event in {"subprocess.Popen", "os.fork", "os.posix_spawn"}
-            else None
-        )
+
+    def noting(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
+        def called(*given: Any, **named: Any) -> Any:
+            started.append(name)
+            return real(*given, **named)
+
+        return called
+
+    # Not an audit hook: it would stay in this process, and slow down and race every later test.
+    monkeypatch.setattr(subprocess.Popen, "__init__", noting("Popen", subprocess.Popen.__init__))
+    for name in ("fork", "posix_spawn", "posix_spawnp", "system"):
+        monkeypatch.setattr(os, name, noting(name, getattr(os, name)))
+    assert code(ask(fleet, person, granted=False)) == "ENGINE_NOT_GRANTED"
+    projects = find_fleet(person, [str(fleet.root)]).fleet.projects
+    old = Settings(grants=(Grant(project=projects[0].id, endpoint="ccc mcp"),))
+    other = Settings(grants=(Grant(project="other", endpoint=endpoint_of(projects[0]) or ""),))
+    assert code(ask_engines(projects, old, Query(text="x"), person.environ)) == (
+        "ENGINE_GRANT_VOID"
     )
-    try:
-        assert code(ask(fleet, person, granted=False)) == "ENGINE_NOT_GRANTED"
-        projects = find_fleet(person, [str(fleet.root)]).fleet.projects
-        old = Settings(grants=(Grant(project=projects[0].id, endpoint="ccc mcp"),))
-        other = Settings(grants=(Grant(project="other", endpoint=endpoint_of(projects[0]) or ""),))
-        assert code(ask_engines(projects, old, Query(text="x"), person.environ)) == (
-            "ENGINE_GRANT_VOID"
-        )
-        assert code(ask_engines(projects, other, Query(text="x"), person.environ)) == (
-            "ENGINE_NOT_GRANTED"
-        )
-        assert ask(fleet, person, mode="lexical") == NOBODY
-        assert ask(fleet, person, kinds=frozenset({"memory", "graph"})) == NOBODY
-        name_endpoint(project, "shop", f"sh -c 'touch {mark}'")
-        void = ask_engines(
-            find_fleet(person, [str(fleet.root)]).fleet.projects, old, Query(text="x"), {}
-        )
-        assert [(item.code, item.scope) for item in void.omissions] == [
-            ("ENGINE_GRANT_VOID", projects[0].id)
-        ]
-        assert not void.failed
-        assert started == []
-        assert not mark.exists()
-        monkeypatch.setattr(engine_process, "TERM_SECONDS", 0.01)
-        assert code(ask(fleet, person)) == "ENGINE_FAILED"
-        assert started != []
-    finally:
-        watching[0] = False
+    assert code(ask_engines(projects, other, Query(text="x"), person.environ)) == (
+        "ENGINE_NOT_GRANTED"
+    )
+    assert ask(fleet, person, mode="lexical") == NOBODY
+    assert ask(fleet, person, kinds=frozenset({"memory", "graph"})) == NOBODY
+    name_endpoint(project, "shop", f"sh -c 'touch {mark}'")
+    void = ask_engines(
+        find_fleet(person, [str(fleet.root)]).fleet.projects, old, Query(text="x"), {}
+    )
+    assert [(item.code, item.scope) for item in void.omissions] == [
+        ("ENGINE_GRANT_VOID", projects[0].id)
+    ]
+    assert not void.failed
+    assert started == []
+    assert not mark.exists()
+    monkeypatch.setattr(engine_process, "TERM_SECONDS", 0.01)
+    assert code(ask(fleet, person)) == "ENGINE_FAILED"
+    assert started != []
 
 
 @pytest.mark.parametrize(
