@@ -165,11 +165,11 @@ def test_130_interrupted(fleet: FleetBuilder, tmp_path: Path) -> None:
     held = tmp_path / "held.py"
     held.write_text(
         "import sys, time\n"
-        "from agentic_os.aggregate import refresh\n"
+        "from agentic_os.aggregate import intake\n"
         "def hold(*_):\n"
         "    print('held', file=sys.stderr, flush=True)\n"
         "    time.sleep(60)\n"
-        "refresh.parse_file = hold\n"
+        "intake.parse_file = hold\n"
         "from agentic_os.cli.entry import main\n"
         "sys.exit(main(sys.argv[1:]))\n"
     )

@@ -25,7 +25,7 @@ ROUNDS = 8
 DYING = """
 import os, signal, sys
 from contextlib import contextmanager
-from agentic_os.aggregate import refresh, space, store
+from agentic_os.aggregate import intake, refresh, space, store
 from agentic_os.cli.entry import main
 
 point, number = sys.argv[1], int(sys.argv[2])
@@ -54,7 +54,7 @@ elif point == "schema":
             yield statement
     store._statements = statements
 elif point == "file":
-    refresh.parse_file = counted(refresh.parse_file)
+    intake.parse_file = counted(intake.parse_file)
 else:
     real_transaction = refresh.transaction
     @contextmanager

@@ -17,7 +17,9 @@ from types import MappingProxyType
 
 from agentic_os.aggregate.corpus_files import CorpusFiles, tracked
 from agentic_os.aggregate.documents import CORPUS_ROLES
-from agentic_os.aggregate.refresh import Intake, KnownFile, Progress, is_unchanged, silent
+from agentic_os.aggregate.freshness import KnownFile, is_unchanged
+from agentic_os.aggregate.intake import Intake
+from agentic_os.aggregate.refresh import Progress, silent
 from agentic_os.aggregate.store import Store, transaction
 from agentic_os.aggregate.sweep import LIMIT_BYTES, Candidate
 from agentic_os.code.admission import LeftOut, data_left_out

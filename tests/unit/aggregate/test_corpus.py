@@ -12,7 +12,7 @@ from git_repository import git, listed, repository
 
 from agentic_os.aggregate import corpus_files
 from agentic_os.aggregate.corpus import CorpusRefreshed, corpus_projects, refresh_corpus, was_built
-from agentic_os.aggregate.refresh import Intake
+from agentic_os.aggregate.intake import Intake
 from agentic_os.aggregate.sources import Passage, chunk_ids, text_hash
 from agentic_os.aggregate.store import Store, open_store, writing
 from agentic_os.aggregate.workspace import Person, Workspace, open_workspace
@@ -134,7 +134,7 @@ def test_an_unchanged_project_is_listed_and_not_read(
     for name in ("a.py", "b.md"):
         target = project.write(name, "x = 1\n")
         os.utime(target, (1, 1))
-    monkeypatch.setattr("agentic_os.aggregate.refresh.RACY_NS", -(10**18))
+    monkeypatch.setattr("agentic_os.aggregate.freshness.RACY_NS", -(10**18))
     build(person, fleet.root)
     again = build(person, fleet.root).result
 
@@ -144,7 +144,7 @@ def test_an_unchanged_project_is_listed_and_not_read(
 def test_one_changed_file_is_read_and_replaced(
     person: Person, fleet: FleetBuilder, project: ProjectBuilder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agentic_os.aggregate.refresh.RACY_NS", -(10**18))
+    monkeypatch.setattr("agentic_os.aggregate.freshness.RACY_NS", -(10**18))
     project.write("a.py", "def f(): pass\n")
     project.write("b.py", "def g(): pass\n")
     build(person, fleet.root)

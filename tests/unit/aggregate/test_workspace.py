@@ -9,7 +9,7 @@ import pytest
 from fleet_builder import FleetBuilder
 from store_dump import fresh, opened
 
-from agentic_os.aggregate import refresh as refreshing
+from agentic_os.aggregate import intake
 from agentic_os.aggregate import workspace as working
 from agentic_os.aggregate.answers import memory
 from agentic_os.aggregate.refresh import Refreshed, refresh
@@ -169,7 +169,7 @@ def test_many_files_go_in_batches(
     for number in range(10):
         small.project("p").fact(f"f{number}", f"fact {number}")
     whole = fresh(person, small.root, tmp_path / "whole")
-    monkeypatch.setattr(refreshing, "_BATCH_ROWS", 3)
+    monkeypatch.setattr(intake, "_BATCH_ROWS", 3)
 
     assert fresh(person, small.root, tmp_path / "batches") == whole
 
