@@ -1,34 +1,20 @@
 """The built wheel: what is in it, and that it runs without the source tree."""
 
-import subprocess
 import sys
 import zipfile
 from email import message_from_bytes
 from pathlib import Path
 
 import pytest
+from built_wheel import checked, wheel
 from cli_process import Finished, run
 from fleet_builder import FleetBuilder
 
 import agentic_os
 
+__all__ = ["wheel"]  # a fixture
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src/agentic_os"
-
-
-def checked(*words: str | Path) -> None:
-    done = subprocess.run(
-        list(map(str, words)), capture_output=True, text=True, check=False, timeout=280
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("dist")
-    checked(sys.executable, "-m", "build", "--wheel", "--outdir", folder, ROOT)
-    (built,) = folder.glob("*.whl")
-    return built
 
 
 def test_the_wheel_holds_everything_and_nothing_else(wheel: Path) -> None:

@@ -9,29 +9,16 @@ import sys
 from pathlib import Path
 
 import pytest
+from built_wheel import checked, wheel
 from cli_process import Finished, run
 from fleet_builder import FleetBuilder
 from tiny_model import write_tiny_model
 
 pytestmark = [pytest.mark.services, pytest.mark.timeout(900)]
+__all__ = ["wheel"]  # a fixture
 ROOT = Path(__file__).parents[2]
 REFERENCE = ROOT / ".venv-reference"
 NOWHERE = "postgresql://nobody@/none?host=/nonexistent"
-
-
-def checked(*words: str | Path) -> None:
-    done = subprocess.run(
-        list(map(str, words)), capture_output=True, text=True, check=False, timeout=850
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("dist")
-    checked(sys.executable, "-m", "build", "--wheel", "--outdir", folder, ROOT)
-    (built,) = folder.glob("*.whl")
-    return built
 
 
 class Installed:

@@ -1,11 +1,11 @@
 """Checkouts as the real git makes them, and as nobody should."""
 
 import os
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from git_repository import git as run
 
 from agentic_os.files import git
 from agentic_os.files.git import (
@@ -16,31 +16,6 @@ from agentic_os.files.git import (
 )
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
-
-
-def run(folder: Path, *arguments: str) -> str:
-    """Run git in a folder of the test's own, without anybody's configuration."""
-    environment = {
-        "PATH": os.environ["PATH"],
-        "HOME": str(folder),
-        "GIT_CONFIG_GLOBAL": "/dev/null",
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_AUTHOR_NAME": "a",
-        "GIT_AUTHOR_EMAIL": "a@example.org",
-        "GIT_COMMITTER_NAME": "a",
-        "GIT_COMMITTER_EMAIL": "a@example.org",
-        "GIT_ALLOW_PROTOCOL": "file",
-        "LC_ALL": "C",
-    }
-    done = subprocess.run(
-        ["git", "-c", "init.defaultBranch=main", *arguments],  # noqa: S607 - the person's git
-        cwd=folder,
-        env=environment,
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    return done.stdout.strip()
 
 
 def make(folder: Path, *arguments: str) -> Path:
