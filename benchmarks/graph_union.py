@@ -17,7 +17,6 @@
 import argparse
 import itertools
 import json
-import math
 import os
 import random
 import resource
@@ -32,6 +31,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from measure import Run, median, run_once
+from scaling_plot import drawn
 
 from agentic_os.aggregate.graph_reader import read_graph
 from agentic_os.aggregate.graph_redaction import redacted_graph
@@ -345,52 +345,9 @@ def scaling(sizes: Sequence[int], plot: Path | None) -> None:
     for nodes, row in rows.items():
         print(f"| {nodes:,} | " + " | ".join(f"{row[column]:.3g}" for column in columns) + " |")
     if plot is not None:
-        plot.write_text(drawn(rows), encoding="utf-8")
+        medians = [name for name in next(iter(rows.values())) if name.endswith("p50")]
+        plot.write_text(drawn(rows, medians), encoding="utf-8")
         print(f"\nplot: {plot.name}")
-
-
-def drawn(rows: dict[int, dict[str, float]]) -> str:
-    """A plot of the medians over the number of nodes, both logarithmic, as SVG."""
-    series = [name for name in next(iter(rows.values())) if name.endswith("p50")]
-    colours = ("#0b6", "#06c", "#c60", "#c06", "#555", "#909")
-    width, height, left, bottom = 640, 400, 70, 40
-    low, high = math.log10(min(rows)), math.log10(max(rows))
-    values = [max(row[name], 1e-3) for row in rows.values() for name in series]
-    floor, ceiling = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
-
-    def x(nodes: float) -> float:
-        return left + (math.log10(nodes) - low) / max(high - low, 1e-9) * (width - left - 170)
-
-    def y(value: float) -> float:
-        share = (math.log10(max(value, 1e-3)) - floor) / max(ceiling - floor, 1)
-        return height - bottom - share * (height - bottom - 20)
-
-    parts = [
-        (
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"'
-            ' font-family="sans-serif" font-size="12">'
-        ),
-        '<rect width="100%" height="100%" fill="white"/>',
-    ]
-    for power in range(floor, ceiling + 1):
-        parts.append(
-            f'<line x1="{left}" x2="{width - 170}" y1="{y(10**power):.0f}" y2="{y(10**power):.0f}" stroke="#ddd"/>'
-        )
-        parts.append(
-            f'<text x="{left - 8}" y="{y(10**power) + 4:.0f}" text-anchor="end">{10.0**power:g} ms</text>'
-        )
-    parts += [
-        f'<text x="{x(nodes):.0f}" y="{height - 18}" text-anchor="middle">{nodes:,}</text>'
-        for nodes in rows
-    ]
-    for colour, name in zip(colours, series, strict=False):
-        points = " ".join(f"{x(nodes):.0f},{y(row[name]):.0f}" for nodes, row in rows.items())
-        last = list(rows.values())[-1][name]
-        parts.append(
-            f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2"/>'
-        )
-        parts.append(f'<text x="{width - 164}" y="{y(last) + 4:.0f}" fill="{colour}">{name}</text>')
-    return "\n".join([*parts, "</svg>", ""])
 
 
 def main() -> None:

