@@ -324,6 +324,17 @@ def test_words_that_nobody_reads_stop_nothing(broken: FleetBuilder) -> None:
     assert stdout.count(b"\n") >= 3
 
 
+def test_words_that_nobody_reads_are_missed_once() -> None:
+    """What a library says later, or at the very end, changes no exit code."""
+    twice = "from agentic_os.cli.output import say; import sys; say('a'); sys.stderr.write('b')"
+    read, write = os.pipe()
+    os.close(read)
+    process = subprocess.Popen([sys.executable, "-c", twice], stderr=write)
+    os.close(write)
+
+    assert process.wait(timeout=60) == 0
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 @pytest.mark.parametrize("words", [["memory"], ["memory", "--json"], ["--help"]])
 def test_output_that_cannot_be_written(small: FleetBuilder, words: list[str]) -> None:

@@ -16,7 +16,7 @@ from typing import TextIO
 import typer
 
 from agentic_os.cli.app import command_name, part_for
-from agentic_os.cli.output import ClosedPipeError, OutputFailedError, flush, print_error, say
+from agentic_os.cli.output import ClosedPipeError, OutputFailedError, flush, mute, print_error, say
 from agentic_os.errors import AgenticOSError, OperationInterruptedError, UsageError
 
 INTERRUPTED = OperationInterruptedError.exit_code
@@ -35,10 +35,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = _run(words)
         flush()
     except (ClosedPipeError, BrokenPipeError):
-        _mute()
+        mute(sys.stdout)
         return 0
     except OutputFailedError as fault:
-        _mute()
+        mute(sys.stdout)
         say(f"agentic-os: {fault.message} [{fault.code}]")
         return fault.exit_code
     except KeyboardInterrupt:
@@ -123,10 +123,3 @@ def _ready_streams() -> None:
 
 def _nowhere() -> TextIO:
     return Path(os.devnull).open("w", encoding="utf-8")
-
-
-def _mute() -> None:
-    """Point stdout nowhere, so that the interpreter's last flush has no reader to miss."""
-    null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, sys.stdout.fileno())
-    os.close(null)

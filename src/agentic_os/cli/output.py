@@ -5,10 +5,11 @@ words: warnings, what was left out, progress. Untrusted text is made safe for a 
 whatever it went through before (design section 6).
 """
 
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TextIO, TypeVar
 
 from agentic_os.errors import AgenticOSError, IncompleteError
 
@@ -60,8 +61,18 @@ def flush() -> None:
 
 def say(text: str) -> None:
     """Write words to stderr; that nobody reads them is no reason to stop."""
-    with suppress(OSError):
+    try:
         sys.stderr.write(text + "\n")
+    except OSError:
+        mute(sys.stderr)
+
+
+def mute(stream: TextIO) -> None:
+    """Point a stream nowhere, so that what it still holds has no reader to miss at the end."""
+    with suppress(OSError, ValueError):  # a stream of a test's has no file
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, stream.fileno())
+        os.close(null)
 
 
 def schema_name(command: str) -> str:
