@@ -15,7 +15,8 @@ from typer.testing import CliRunner
 from agentic_os.cli.aios import app
 from agentic_os.errors import AiosError
 from agentic_os.files.places import places_from
-from agentic_os.settings import Grant, add_grant
+from agentic_os.settings import Grant
+from agentic_os.settings.editing import add_grant
 
 RUNNER = CliRunner()
 TODAY = datetime.now().astimezone().date().isoformat()

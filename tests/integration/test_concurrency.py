@@ -15,7 +15,7 @@ from agentic_os.aggregate import refresh as refreshing
 from agentic_os.aggregate.answers import memory
 from agentic_os.aggregate.space import LOCK_NAME, space_for
 from agentic_os.aggregate.store import writing
-from agentic_os.aggregate.sweep import Candidate, Unread, sweep
+from agentic_os.aggregate.sweep import Candidate, Note, Unread, sweep
 from agentic_os.aggregate.workspace import Person, open_workspace
 from agentic_os.errors import StoreError, StoreLockedError
 from agentic_os.files.publishing import ExclusiveLock
@@ -223,8 +223,8 @@ def test_a_file_that_changes_between_list_and_read(
     """A file that vanishes while it is taken in is gone, not an error."""
     gone = written.root / "p1/.agents/memory/f2.md"
 
-    def racing(project: Project, folder: Folder) -> Iterator[Candidate | Unread]:
-        for found in sweep(project, folder):
+    def racing(project: Project, folder: Folder, note: Note) -> Iterator[Candidate | Unread]:
+        for found in sweep(project, folder, note):
             gone.unlink(missing_ok=True)
             yield found
 

@@ -21,7 +21,7 @@ from agentic_os.registry import (
 from agentic_os.registry.identity import assign_ids
 from agentic_os.registry.pruning import Pruning
 from agentic_os.registry.record import split_record
-from agentic_os.settings import Settings, parse_settings
+from agentic_os.settings.parsing import parse_settings
 
 KEYS = ["project", "name", "memory", "stack", "tier", "memory_path", "vault_path", "graph_path"]
 KEYS += ["rag_endpoint", "scaffold", "context", "created", "project_init_contract_version"]
@@ -197,17 +197,16 @@ TOML_PIECES = st.lists(
 @given(TOML_PIECES)
 def test_any_projects_toml_is_read_or_refused_with_a_code(lines: list[str]) -> None:
     text = "\n".join(lines)
-    found: Settings | SettingsError
     try:
         found = parse_settings(text, file=Path("/s/projects.toml"), home=Path("/h"))
     except SettingsError as fault:
-        found = fault
-    if isinstance(found, SettingsError):
-        assert found.code.startswith("SETTINGS_")
-        assert found.message.startswith("projects.toml")
-        found.message.encode()
+        refused = fault
+    else:
+        assert all(root.path.is_absolute() for root in found.roots)
         return
-    assert all(root.path.is_absolute() for root in found.roots)
+    assert refused.code.startswith("SETTINGS_")
+    assert refused.message.startswith("projects.toml")
+    refused.message.encode()
 
 
 def test_the_properties_above_reach_descriptors_and_refusals() -> None:

@@ -6,14 +6,13 @@ within the clock's grain would not show.
 """
 
 import hashlib
-import time
 from typing import NamedTuple
 
 import msgspec
 
-from agentic_os.aggregate.sweep import Candidate, Unread, sweep
+from agentic_os.aggregate.sweep import Candidate, outline
 from agentic_os.errors import FilesError
-from agentic_os.files.reading import Folder
+from agentic_os.files.reading import Fingerprint, Folder
 from agentic_os.registry import Project
 
 RACY_NS = 2_000_000_000
@@ -49,8 +48,9 @@ def is_unchanged(row: KnownFile, candidate: Candidate) -> bool:
 class Seen:
     """What a sweep saw, as a digest that the next one can be compared with.
 
-    There is a digest only where a file that looks the same tomorrow is the same: every file
-    was read in the state it was listed in, and had been quiet for two seconds by then.
+    There is a digest only where a project that looks the same tomorrow is the same: every file
+    was read in the state it was listed in, and everything had been quiet for two seconds by
+    then.
     """
 
     __slots__ = ("_quiet_since_ns", "_rows", "steady")
@@ -61,31 +61,39 @@ class Seen:
         self._rows: list[object] = []
         self.steady = True
 
-    def add(self, found: Candidate | Unread) -> None:
-        """Note one thing that a sweep yielded."""
-        if isinstance(found, Unread):
-            item = found.diagnostic
-            self._rows.append((item.code, item.path, item.message))
-            return
-        seen = found.fingerprint
-        if seen.mtime_ns >= self._quiet_since_ns or seen.ctime_ns >= self._quiet_since_ns:
+    def note(self, path: str, seen: object) -> None:
+        """Keep one thing that was looked at; see ``sweep.Note``."""
+        self._rows.append((path, seen))
+        if isinstance(seen, Fingerprint):
+            self._settle(seen)
+        elif isinstance(seen, list):
+            for entry in seen:
+                self._settle(entry.fingerprint)
+
+    def _settle(self, seen: Fingerprint | None) -> None:
+        quiet = self._quiet_since_ns
+        if seen is None or seen.mtime_ns >= quiet or seen.ctime_ns >= quiet:
             self.steady = False
-        self._rows.append((found.role, found.path, seen))
 
     def digest(self) -> bytes | None:
         """The digest; nothing where it would not hold."""
-        if not self.steady:
-            return None
-        return hashlib.blake2b(msgspec.msgpack.encode(self._rows), digest_size=16).digest()
+        return _digest(self._rows) if self.steady else None
 
 
 def digest_now(project: Project) -> bytes | None:
-    """The digest of a project as it is now; nothing where its folder cannot be opened."""
-    seen = Seen(since_ns=time.time_ns())
+    """The digest of a project as it is now; nothing where it cannot be looked at whole.
+
+    It may be compared with what ``Seen`` kept, whose files were quiet by then: a write since
+    that time shows in it.
+    """
+    rows: list[object] = []
     try:
         with Folder.open(project.folder) as folder:
-            for found in sweep(project, folder):
-                seen.add(found)
+            whole = outline(project, folder, lambda path, seen: rows.append((path, seen)))
     except FilesError:
         return None
-    return seen.digest()
+    return _digest(rows) if whole else None
+
+
+def _digest(rows: list[object]) -> bytes:
+    return hashlib.blake2b(msgspec.msgpack.encode(rows), digest_size=16).digest()

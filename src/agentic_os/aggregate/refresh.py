@@ -18,7 +18,7 @@ from agentic_os.aggregate.store import Store, transaction
 from agentic_os.aggregate.sweep import LIMIT_BYTES, Candidate, Unread, sweep, unread
 from agentic_os.errors import FilesError
 from agentic_os.files.reading import Fingerprint, Folder
-from agentic_os.registry import Fleet, Project, encode_known
+from agentic_os.registry import Fleet, Project, encode_known, project_views
 from agentic_os.results import Diagnostic
 from agentic_os.settings import DEFAULT_GRAPH_BYTES
 from agentic_os.text.redaction import Redactor
@@ -128,8 +128,7 @@ class Run(Intake):
         for gone in stored.keys() - {project.id for project in fleet.projects}:
             self.start()
             self.forget_project(stored[gone][0])
-        for project in fleet.projects:
-            view = project.view
+        for project, view in zip(fleet.projects, project_views(fleet.projects), strict=True):
             encoded = encode(view)
             row = stored.get(project.id)
             pk = row[0] if row else next_pk
@@ -198,8 +197,7 @@ class Run(Intake):
         seen = Seen(since_ns=time.time_ns())
         try:
             with Folder.open(project.folder) as folder:
-                for found in sweep(project, folder):
-                    seen.add(found)
+                for found in sweep(project, folder, seen.note):
                     if isinstance(found, Unread):
                         faults.append(found.diagnostic)
                         continue

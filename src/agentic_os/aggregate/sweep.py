@@ -3,9 +3,12 @@
 One pass over the surfaces of one project yields a candidate for every file that counts, with
 its fingerprint, and a problem for everything that exists and cannot be read. Opted-out projects
 yield only their inventory: their memory and vault are not opened (design section 5).
+
+``sweep`` makes candidates of what it lists. ``outline`` lists the same folders and makes nothing
+of them: it says whether a sweep would find what an earlier one found.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -79,25 +82,64 @@ def unread(path: str, code: str, message: str) -> Unread:
     )
 
 
-def sweep(project: Project, folder: Folder) -> Iterator[Candidate | Unread]:
+Note = Callable[[str, object], None]
+"""Told of each folder and file that is looked at: its path, and what was seen there."""
+
+
+def unnoted(_path: str, _seen: object) -> None:
+    """Nobody keeps what a sweep sees."""
+
+
+def sweep(project: Project, folder: Folder, note: Note = unnoted) -> Iterator[Candidate | Unread]:
     """List one project.
 
     Args:
         project: the project, its surfaces already checked for containment.
         folder: its open folder.
+        note: told what ``outline`` would say: the entries of a folder listed whole, the
+            fingerprint of a file, the code of what cannot be looked at.
     """
     if project.retrieval:
         memory = project.surfaces.memory
         if memory is not None and memory.state == "present":
-            yield from _memory(folder, memory.path)
+            yield from _memory(folder, memory.path, note)
         vault = project.surfaces.vault
         if vault is not None and vault.state == "present":
-            yield from _vault(folder, vault.path)
-    yield from _single(folder, f"{project.layout}/{CAPABILITIES_NAME}", Role.CAPABILITIES)
-    yield from _single(folder, INVOCATIONS_NAME, Role.INVOCATIONS)
+            yield from _vault(folder, vault.path, note)
+    for path, role in _single_files(project):
+        yield from _single(folder, path, role, note)
 
 
-def _memory(folder: Folder, path: str) -> Iterator[Candidate | Unread]:
+def outline(project: Project, folder: Folder, note: Note) -> bool:
+    """Note what a sweep would look at, in its order; False where it is not the whole of it.
+
+    Folders that cannot be listed, or hold more than is looked at, are for ``sweep`` to name.
+    """
+    try:
+        if project.retrieval:
+            memory = project.surfaces.memory
+            if memory is not None and memory.state == "present":
+                with folder.descend(memory.path) as listed:
+                    note(memory.path, listed.outline(limit_entries=MEMORY_LIMIT_ENTRIES))
+            vault = project.surfaces.vault
+            if vault is not None and vault.state == "present":
+                _outline_vault(folder, vault.path, note)
+    except FilesError:
+        return False
+    for path, _ in _single_files(project):
+        _look(folder, path, note)
+    return True
+
+
+def _single_files(project: Project) -> tuple[tuple[str, Role], ...]:
+    """The files outside memory and vault, where a project may have them."""
+    return (
+        (f"{project.layout}/{CAPABILITIES_NAME}", Role.CAPABILITIES),
+        (INVOCATIONS_NAME, Role.INVOCATIONS),
+    )
+
+
+def _memory(folder: Folder, path: str, note: Note) -> Iterator[Candidate | Unread]:
     try:
         memory = folder.descend(path)
     except FilesError as fault:
@@ -111,6 +153,8 @@ def _memory(folder: Folder, path: str) -> Iterator[Candidate | Unread]:
             return
         if truncated:
             yield _truncated(path, MEMORY_LIMIT_ENTRIES)
+        else:
+            note(path, entries)
         for entry in entries:
             if entry.name == INDEX_NAME:
                 yield _candidate(memory, entry, f"{path}/{entry.name}", Role.INDEX)
@@ -118,7 +162,7 @@ def _memory(folder: Folder, path: str) -> Iterator[Candidate | Unread]:
                 yield _candidate(memory, entry, f"{path}/{entry.name}", Role.FACT)
 
 
-def _vault(folder: Folder, path: str) -> Iterator[Candidate | Unread]:
+def _vault(folder: Folder, path: str, note: Note) -> Iterator[Candidate | Unread]:
     pending = [(path, 0)]
     seen = 0
     while pending:
@@ -137,6 +181,8 @@ def _vault(folder: Folder, path: str) -> Iterator[Candidate | Unread]:
                 yield unread(here, fault.code, fault.message)
                 continue
             seen += len(entries)
+            if not truncated:
+                note(here, entries)
             below = []
             for entry in entries:
                 found = _vault_entry(vault, entry, f"{here}/{entry.name}", depth)
@@ -170,13 +216,41 @@ def _vault_entry(
     return None
 
 
-def _single(folder: Folder, path: str, role: Role) -> Iterator[Candidate | Unread]:
+def _outline_vault(folder: Folder, path: str, note: Note) -> None:
+    pending = [(path, 0)]
+    seen = 0
+    while pending:
+        here, depth = pending.pop()
+        with folder.descend(here) as vault:
+            rows = vault.outline(limit_entries=VAULT_LIMIT_ENTRIES - seen)
+        note(here, rows)
+        seen += len(rows)
+        if depth < VAULT_DEPTH_FOLDERS:
+            below = [
+                (f"{here}/{name}", depth + 1)
+                for name, kind, _ in rows
+                if kind == "folder" and is_note_folder(name)
+            ]
+            pending.extend(reversed(below))
+
+
+def _single(folder: Folder, path: str, role: Role, note: Note) -> Iterator[Candidate | Unread]:
+    found = _look(folder, path, note)
+    if not isinstance(found, FilesError):
+        yield Candidate(role, path, found, folder, path)
+    # A layout folder that is itself a plain file simply has no inventory.
+    elif found.code not in {"FILE_MISSING", "NOT_A_FOLDER"}:
+        yield unread(path, found.code, found.message)
+
+
+def _look(folder: Folder, path: str, note: Note) -> Fingerprint | FilesError:
     try:
-        yield Candidate(role, path, folder.stat(path), folder, path)
+        found = folder.stat(path)
     except FilesError as fault:
-        # A layout folder that is itself a plain file simply has no inventory.
-        if fault.code not in {"FILE_MISSING", "NOT_A_FOLDER"}:
-            yield unread(path, fault.code, fault.message)
+        note(path, fault.code)
+        return fault
+    note(path, found)
+    return found
 
 
 def _candidate(folder: Folder, entry: Entry, path: str, role: Role) -> Candidate | Unread:

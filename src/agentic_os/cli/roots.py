@@ -42,7 +42,8 @@ def add(folder: Folder, json: Json = False) -> None:
     from agentic_os.aggregate.workspace import Person
     from agentic_os.errors import RootMissingError
     from agentic_os.files.places import places_from
-    from agentic_os.settings import add_root, root_from
+    from agentic_os.settings import root_from
+    from agentic_os.settings.editing import add_root
 
     person = Person.here()
     root = root_from(folder, base=person.current, home=person.home, origin="command line")
@@ -62,7 +63,7 @@ def remove(folder: Folder, json: Json = False) -> None:
     """
     from agentic_os.aggregate.workspace import Person
     from agentic_os.files.places import places_from
-    from agentic_os.settings import remove_root
+    from agentic_os.settings.editing import remove_root
 
     person = Person.here()
     edit = remove_root(
@@ -157,7 +158,8 @@ def _ask(*, yes: bool) -> None:
 def _granted(person: "Person", project: "Project", shown: "Preview") -> "Answer[GrantData]":
     from agentic_os.files.places import places_from
     from agentic_os.results import Answer, GrantData
-    from agentic_os.settings import Grant, add_grant
+    from agentic_os.settings import Grant
+    from agentic_os.settings.editing import add_grant
     from agentic_os.tiers.engine_endpoint import Address
 
     given = Grant(project=project.id, endpoint=shown.endpoint)
@@ -184,7 +186,8 @@ def _revoked(person: "Person", name: str, root: "Sequence[str]") -> "Answer[Gran
     from agentic_os.aggregate.fleetwide import find_fleet
     from agentic_os.files.places import places_from
     from agentic_os.results import Answer, GrantData
-    from agentic_os.settings import load_settings, remove_grant
+    from agentic_os.settings import load_settings
+    from agentic_os.settings.editing import remove_grant
     from agentic_os.tiers.engine_grants import endpoint_of
 
     places = places_from(person.environ)

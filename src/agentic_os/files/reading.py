@@ -192,6 +192,35 @@ class Folder:
         found.sort(key=_by_name)
         return found, truncated
 
+    def outline(
+        self, *, limit_entries: int
+    ) -> list[tuple[str, EntryKind, tuple[int, int, int, int] | None]]:
+        """What ``entries`` with ``stat`` says, as plain tuples that cost half as much to make.
+
+        Raises:
+            FilesError: FILE_UNREADABLE, or TOO_MANY_ENTRIES beyond ``limit_entries``.
+        """
+        found: list[tuple[str, EntryKind, tuple[int, int, int, int] | None]] = []
+        if self._fd < 0:
+            raise FilesError("the folder is closed")
+        try:
+            with os.scandir(self._fd) as scan:
+                for item in scan:
+                    if len(found) >= limit_entries:
+                        raise FilesError("too many entries", code="TOO_MANY_ENTRIES")
+                    try:
+                        seen = item.stat(follow_symlinks=False)
+                    except OSError:
+                        found.append((item.name, _kind(item), None))
+                        continue
+                    kind = "file" if item.is_file(follow_symlinks=False) else _kind(item)
+                    state = (seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns, seen.st_ino)
+                    found.append((item.name, kind, state))
+        except OSError as fault:
+            raise refusal(fault, ".") from fault
+        found.sort()
+        return found
+
     def _parent(self, relative: str) -> tuple[int, str]:
         """Open the folder that holds ``relative``; the caller closes the handle."""
         *above, name = components(relative) or [""]
@@ -201,9 +230,11 @@ class Folder:
 
     def _walk(self, parts: list[str], relative: str) -> int:
         """Open the folder at the end of ``parts``; the caller closes the handle."""
-        fd = os.dup(self._fd)
+        if not parts:
+            return os.dup(self._fd)
+        fd = open_folder(self._fd, parts[0], relative)
         try:
-            for part in parts:
+            for part in parts[1:]:
                 below = open_folder(fd, part, relative)
                 os.close(fd)
                 fd = below

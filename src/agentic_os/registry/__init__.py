@@ -19,7 +19,7 @@ from agentic_os.registry.known import (
 )
 from agentic_os.registry.lookup import containing_project, find_project
 from agentic_os.registry.memory_block import TIER_OF_STACK, DeclaredPath
-from agentic_os.registry.project import Project
+from agentic_os.registry.project import Project, project_views
 from agentic_os.registry.record import ScaffoldRecord, compare_record, read_record
 from agentic_os.registry.surfaces import MEMORY_INDEX, survey
 from agentic_os.registry.values import (
@@ -66,6 +66,7 @@ __all__ = [
     "find_project",
     "load_fleet",
     "parse_descriptor",
+    "project_views",
     "read_record",
     "slug_of",
     "survey",

@@ -5,9 +5,10 @@ projects, so each is read once in a run.
 """
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+import msgspec
 
 from agentic_os.files.git import GitCheckout, normalise_remote, read_checkout
 from agentic_os.registry.discovery import Candidate
@@ -16,8 +17,7 @@ from agentic_os.registry.identity import ProjectKey
 LocationKind = Literal["main", "worktree", "submodule", "plain"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Location:
+class Location(msgspec.Struct, frozen=True, kw_only=True):
     """Where a project lies in git: its key, and the state of its checkout.
 
     ``kind`` is ``plain`` outside git. ``repository`` is the real path of the git folder, which

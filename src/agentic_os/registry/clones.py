@@ -13,8 +13,9 @@ first, would be read in its place without a word. So:
 import hashlib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from agentic_os.errors import FilesError
 from agentic_os.files.reading import Folder

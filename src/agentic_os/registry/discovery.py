@@ -8,8 +8,9 @@ and what was not looked at.
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+
+import msgspec
 
 from agentic_os.errors import RootMissingError
 from agentic_os.files.reading import EntryKind
@@ -30,8 +31,7 @@ Progress = Callable[[int, int], None]
 _GIT_KINDS = frozenset({"folder", "file"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     """A folder that may be a project.
 
     ``folder`` is its real absolute path, ``relative`` its path below ``root`` (empty for
@@ -47,8 +47,7 @@ class Candidate:
     listed: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Walk:
+class Walk(msgspec.Struct, frozen=True, kw_only=True):
     """What the walk of one root saw."""
 
     root: Path
@@ -57,20 +56,19 @@ class Walk:
     diagnostics: tuple[Diagnostic, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ground:
+class Ground(msgspec.Struct, frozen=True, kw_only=True):
     """What every walk of one run shares.
 
     ``seen`` holds the real paths of the folders that were listed, so that roots which
     overlap or arrive twice are counted once.
     """
 
-    limits: Limits = field(default_factory=Limits)
-    pruning: Pruning = field(default_factory=Pruning)
+    limits: Limits = msgspec.field(default_factory=Limits)
+    pruning: Pruning = msgspec.field(default_factory=Pruning)
     aios: Path | None = None
     home: Path | None = None
     progress: Progress | None = None
-    seen: set[str] = field(default_factory=set)
+    seen: set[str] = msgspec.field(default_factory=set)
 
 
 def walk(root: Root, ground: Ground) -> Walk:

@@ -8,7 +8,7 @@ that was named and does not exist is an error.
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
@@ -24,7 +24,7 @@ from agentic_os.registry.folding import Sighting, fold
 from agentic_os.registry.known import KnownDescriptor, KnownDescriptors
 from agentic_os.registry.layouts import Clock, DescriptorReader
 from agentic_os.registry.lookup import containing_project, find_project
-from agentic_os.registry.project import Project
+from agentic_os.registry.project import Project, project_views
 from agentic_os.registry.pruning import Pruning
 from agentic_os.registry.secret_names import redactor_of, without_secret_names, without_secrets
 from agentic_os.registry.surfaces import survey
@@ -55,7 +55,7 @@ class Fleet:
     def view(self) -> ScanData:
         """The answer of ``scan``."""
         return ScanData(
-            projects=tuple(project.shown(self.redaction_allow) for project in self.projects),
+            projects=project_views(self.projects, self.redaction_allow),
             roots=self.roots,
         )
 
@@ -177,7 +177,7 @@ class _Loader:
         self._walks += 1
         for candidate in found.candidates:
             if candidate.folder in listed and not candidate.listed:
-                candidate = replace(candidate, listed=True)  # noqa: PLW2901 - the same one, marked
+                candidate = msgspec.structs.replace(candidate, listed=True)  # noqa: PLW2901 - the same one, marked
             self._looked_at.add(candidate.folder)
             noted.extend(self._look(candidate))
 

@@ -7,10 +7,11 @@ listed with branch and commit. Aliases and a pinned id of any checkout hold for 
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
+
+import msgspec
 
 from agentic_os.registry.checkouts import Location, LocationKind
 from agentic_os.registry.codes import diagnostic
@@ -32,8 +33,7 @@ _ORDER_OF_KIND: Mapping[LocationKind, int] = {
 _NOTHING_TO_SAY: Mapping[ProjectKey, Diagnostic] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sighting:
+class Sighting(msgspec.Struct, frozen=True, kw_only=True):
     """A folder that is a project, before checkouts are folded."""
 
     candidate: Candidate
@@ -70,8 +70,7 @@ def fold(
     return tuple(sorted(_shared_names(projects), key=lambda one: (one.name.casefold(), one.id)))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Pin:
+class _Pin(msgspec.Struct, frozen=True, kw_only=True):
     """The id that a project gets, or why it does not get the one that was pinned."""
 
     id: str
@@ -178,7 +177,9 @@ def _shared_names(projects: Sequence[Project]) -> list[Project]:
         if count > 1:
             message = f"{count} projects are called {project.name}; this one is {project.id}"
             noted = diagnostic("NAME_SHARED", message)
-            marked.append(replace(project, diagnostics=(*project.diagnostics, noted)))
+            marked.append(
+                msgspec.structs.replace(project, diagnostics=(*project.diagnostics, noted))
+            )
         else:
             marked.append(project)
     return marked

@@ -7,7 +7,8 @@ leaving its times alone.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from agentic_os.files.reading import Fingerprint
 from agentic_os.registry.values import Descriptor, NotADescriptor, ParsedDescriptor
@@ -17,8 +18,7 @@ PARSER_REVISION = 1
 """Raised whenever the same bytes would come to another descriptor or diagnostic."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownDescriptor:
+class KnownDescriptor(msgspec.Struct, frozen=True, kw_only=True):
     """What one ``config.yaml`` came to, and the state of the file then."""
 
     fingerprint: Fingerprint
@@ -35,8 +35,7 @@ KnownDescriptors = Mapping[str, KnownDescriptor]
 """By the absolute real path of the ``config.yaml``."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Stored:
+class _Stored(msgspec.Struct, frozen=True, kw_only=True):
     """The stored form: one of the two kinds, and the parser that made it."""
 
     revision: int
@@ -48,8 +47,6 @@ class _Stored:
 
 def encode_known(known: KnownDescriptor) -> bytes:
     """Return the bytes under which the store may keep it."""
-    import msgspec
-
     parsed = known.parsed
     stored = _Stored(
         revision=PARSER_REVISION,
@@ -63,8 +60,6 @@ def encode_known(known: KnownDescriptor) -> bytes:
 
 def decode_known(data: bytes) -> KnownDescriptor | None:
     """Read such bytes; nothing when they are damaged or another parser made them."""
-    import msgspec
-
     try:
         stored = msgspec.json.decode(data, type=_Stored)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

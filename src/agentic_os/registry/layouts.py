@@ -8,7 +8,8 @@ said; a folder with only a ``.claude`` of other content is silent.
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from agentic_os.errors import FilesError
 from agentic_os.files.reading import EntryKind, Folder
@@ -29,8 +30,7 @@ Clock = Callable[[], int]
 """Nanoseconds since the epoch."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class Reading(msgspec.Struct, frozen=True, kw_only=True):
     """What the layouts of one folder came to.
 
     Without a descriptor the folder is no project; ``diagnostics`` then belong to the root
@@ -42,8 +42,7 @@ class Reading:
     known: tuple[tuple[str, KnownDescriptor], ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Outcome:
+class _Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """What one layout came to; nothing at all where there is no such file."""
 
     layout: Layout

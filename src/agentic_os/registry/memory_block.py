@@ -14,9 +14,10 @@ Producer contract, section 3, and design decision 1:
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
+
+import msgspec
 
 from agentic_os.registry import yaml_nodes
 from agentic_os.registry.codes import diagnostic
@@ -45,8 +46,7 @@ MAX_WORD_CHARS = 80
 MAX_ENDPOINT_CHARS = 2000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeclaredPath:
+class DeclaredPath(msgspec.Struct, frozen=True, kw_only=True):
     """A path of the memory block.
 
     ``path`` is relative and contained, or ``None`` where it was refused; ``shown`` is
@@ -58,8 +58,7 @@ class DeclaredPath:
     conventional: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryBlock:
+class MemoryBlock(msgspec.Struct, frozen=True, kw_only=True):
     """What the block comes to; paths are ``None`` where nothing is declared."""
 
     choice: MemoryChoice

@@ -1,8 +1,9 @@
 """One project of the fleet, as a frozen value and as ``scan`` prints it."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
 from msgspec.structs import replace
 
 from agentic_os.registry.values import Descriptor, Layout
@@ -12,8 +13,7 @@ from agentic_os.text.redacted_values import redacted_value
 from agentic_os.text.redaction import Redactor
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Project:
+class Project(msgspec.Struct, frozen=True, kw_only=True):
     """A project: one or more checkouts of it, of which ``folder`` is the one that is read.
 
     ``root`` is the root of the fleet it was found under and ``relative`` its path below
@@ -52,37 +52,40 @@ class Project:
         """The tier that the stack means; ``None`` without retrieval."""
         return self.descriptor.tier
 
-    @property
-    def view(self) -> ProjectView:
-        """The project as ``shown`` gives it, without an allow-list."""
-        return self.shown(frozenset())
 
-    def shown(self, redaction_allow: frozenset[str]) -> ProjectView:
-        """Return the project as ``scan`` prints it: absolute paths, command line only.
+def project_views(
+    projects: Sequence[Project], redaction_allow: frozenset[str] = frozenset()
+) -> tuple[ProjectView, ...]:
+    """Return projects as ``scan`` prints them: absolute paths, command line only.
 
-        Secrets are replaced, in paths too, except what ``redaction_allow`` lists.
-        """
-        descriptor, surfaces = self.descriptor, self.surfaces
-        if surfaces.rag is not None:
-            endpoint = one_line(surfaces.rag.path)
-            surfaces = replace(surfaces, rag=replace(surfaces.rag, path=endpoint))
-        view = ProjectView(
-            id=self.id,
-            name=self.name,
-            path=one_line(str(self.folder)),
-            root=one_line(str(self.root)),
-            layout=self.layout,
-            contract_version=descriptor.contract_version,
-            stack=descriptor.label,
-            tier=descriptor.tier,
-            retrieval=descriptor.retrieval,
-            surfaces=surfaces,
-            language=descriptor.language,
-            description=descriptor.description,
-            branch=self.branch,
-            commit=self.commit,
-            aliases=self.aliases,
-            checkouts=self.checkouts,
-            diagnostics=self.diagnostics,
-        )
-        return redacted_value(view, Redactor(allow=redaction_allow))
+    Secrets are replaced, in paths too, except what ``redaction_allow`` lists. All projects are
+    looked through in one go.
+    """
+    views = tuple([_view(project) for project in projects])
+    return redacted_value(views, Redactor(allow=redaction_allow))
+
+
+def _view(project: Project) -> ProjectView:
+    descriptor, surfaces = project.descriptor, project.surfaces
+    if surfaces.rag is not None:
+        endpoint = one_line(surfaces.rag.path)
+        surfaces = replace(surfaces, rag=replace(surfaces.rag, path=endpoint))
+    return ProjectView(
+        id=project.id,
+        name=project.name,
+        path=one_line(str(project.folder)),
+        root=one_line(str(project.root)),
+        layout=project.layout,
+        contract_version=descriptor.contract_version,
+        stack=descriptor.label,
+        tier=descriptor.tier,
+        retrieval=descriptor.retrieval,
+        surfaces=surfaces,
+        language=descriptor.language,
+        description=descriptor.description,
+        branch=project.branch,
+        commit=project.commit,
+        aliases=project.aliases,
+        checkouts=project.checkouts,
+        diagnostics=project.diagnostics,
+    )

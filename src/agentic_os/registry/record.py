@@ -8,7 +8,8 @@ parsed without it (design decision 4); whoever wants the record asks for it.
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+import msgspec
 
 from agentic_os.registry.codes import diagnostic
 from agentic_os.registry.fields import clean_name
@@ -28,8 +29,7 @@ _FIELD = re.compile(r"^[ \t]+(preset|variables|manifest):(.*)$", re.MULTILINE)
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SplitText:
+class SplitText(msgspec.Struct, frozen=True, kw_only=True):
     """A descriptor's text without its record, and the record.
 
     ``visible`` keeps the line numbers of the file. ``record`` is empty where there is none.
@@ -39,13 +39,12 @@ class SplitText:
     record: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScaffoldRecord:
+class ScaffoldRecord(msgspec.Struct, frozen=True, kw_only=True):
     """What project-init remembers: preset, variables and the hashes of its files."""
 
     preset: str | None = None
-    variables: Mapping[str, str] = field(default_factory=dict)
-    manifest: Mapping[str, str] = field(default_factory=dict)
+    variables: Mapping[str, str] = msgspec.field(default_factory=dict)
+    manifest: Mapping[str, str] = msgspec.field(default_factory=dict)
     diagnostics: tuple[Diagnostic, ...] = ()
 
 

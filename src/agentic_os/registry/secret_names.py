@@ -6,8 +6,9 @@ and are replaced where they are shown (design section 6).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cache
+
+from msgspec.structs import replace
 
 from agentic_os.registry.codes import diagnostic
 from agentic_os.registry.folding import Sighting
@@ -25,6 +26,9 @@ def redactor_of(allow: frozenset[str]) -> Redactor:
 
 def without_secret_names(sightings: Sequence[Sighting], redactor: Redactor) -> list[Sighting]:
     """Replace secrets in names and in what was noticed, and say of which name that was."""
+    every = tuple([_words(sighting) for sighting in sightings])
+    if redacted_value(every, redactor) is every:
+        return list(sightings)
     return [_cleaned(sighting, redactor) for sighting in sightings]
 
 
@@ -35,12 +39,21 @@ def without_secrets(
     return {key: redacted_value(item, redactor) for key, item in noticed.items()}
 
 
-def _cleaned(sighting: Sighting, redactor: Redactor) -> Sighting:
+_Words = tuple[tuple[str, str, str], tuple[Diagnostic, ...]]
+
+
+def _words(sighting: Sighting) -> _Words:
+    """A project's names (its own, its branch's, its folder's), and what was noticed of it."""
     descriptor, location = sighting.descriptor, sighting.location
-    whole = (
+    return (
         (descriptor.name, location.branch or "", sighting.candidate.relative),
         (*descriptor.diagnostics, *sighting.diagnostics),
     )
+
+
+def _cleaned(sighting: Sighting, redactor: Redactor) -> Sighting:
+    descriptor, location = sighting.descriptor, sighting.location
+    whole = _words(sighting)
     if redacted_value(whole, redactor) is whole:
         return sighting
     name, branch, folder = (redactor.redact(text) for text in whole[0])

@@ -1,7 +1,8 @@
 """What a descriptor comes to, as frozen values."""
 
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 from agentic_os.registry.memory_block import DeclaredPath, MemoryChoice
 from agentic_os.results import Diagnostic
@@ -14,8 +15,7 @@ CONTEXTS: tuple[Context, ...] = ("repo", "ambient")
 CONFIG_NAME = "config.yaml"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Descriptor:
+class Descriptor(msgspec.Struct, frozen=True, kw_only=True):
     """What a project says about itself.
 
     ``contract_version`` is 0 where it is absent and ``None`` where it is malformed.
@@ -81,8 +81,7 @@ class Descriptor:
         return self.graph.path if self.graph else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotADescriptor:
+class NotADescriptor(msgspec.Struct, frozen=True, kw_only=True):
     """Another tool's ``config.yaml``, or a file that is too large to look at."""
 
     layout: Layout

@@ -32,20 +32,12 @@
     seconds = 120
 """
 
-from agentic_os.settings.editing import (
-    Edit,
-    add_grant,
-    add_root,
-    remove_grant,
-    remove_root,
-)
 from agentic_os.settings.location import (
     FILE_NAME,
     LEGACY_FOLDER,
     load_settings,
     settings_file,
 )
-from agentic_os.settings.parsing import parse_settings
 from agentic_os.settings.paths import ROOT_HINT, root_from
 from agentic_os.settings.selection import effective_roots
 from agentic_os.settings.values import (
@@ -64,7 +56,6 @@ __all__ = [
     "FILE_NAME",
     "LEGACY_FOLDER",
     "ROOT_HINT",
-    "Edit",
     "Grant",
     "Limits",
     "ListedProject",
@@ -72,13 +63,8 @@ __all__ = [
     "RootOrigin",
     "Settings",
     "Synthesis",
-    "add_grant",
-    "add_root",
     "effective_roots",
     "load_settings",
-    "parse_settings",
-    "remove_grant",
-    "remove_root",
     "root_from",
     "settings_file",
 ]

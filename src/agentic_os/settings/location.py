@@ -6,7 +6,6 @@ from pathlib import Path
 
 from agentic_os.errors import SettingsError
 from agentic_os.files.places import Places
-from agentic_os.settings.parsing import parse_settings
 from agentic_os.settings.values import Settings
 
 FILE_NAME = "projects.toml"
@@ -36,7 +35,12 @@ def load_settings(places: Places, *, home: Path) -> Settings:
     """
     file = settings_file(places, home=home)
     text = read_text(file)
-    return Settings() if text is None else parse_settings(text, file=file, home=home)
+    if text is None:
+        return Settings()
+    # Most commands of most people find no such file: they need no TOML reader.
+    from agentic_os.settings.parsing import parse_settings
+
+    return parse_settings(text, file=file, home=home)
 
 
 def read_text(file: Path) -> str | None:

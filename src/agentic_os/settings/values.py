@@ -1,8 +1,9 @@
 """What ``projects.toml`` says, as frozen values."""
 
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
+
+import msgspec
 
 RootOrigin = Literal["command line", "projects.toml", "current directory"]
 
@@ -14,8 +15,7 @@ DEFAULT_ENGINE_SECONDS = 20
 DEFAULT_SYNTHESIS_SECONDS = 120
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Root:
+class Root(msgspec.Struct, frozen=True, kw_only=True):
     """A folder to walk: as the person typed it, where that is, and who named it."""
 
     typed: str
@@ -23,8 +23,7 @@ class Root:
     origin: RootOrigin
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Bounds of one walk; each one that is hit is reported.
 
     ``depth`` counts levels of folders below a root (the root itself is level 0),
@@ -40,8 +39,7 @@ class Limits:
     engine_seconds: int = DEFAULT_ENGINE_SECONDS
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListedProject:
+class ListedProject(msgspec.Struct, frozen=True, kw_only=True):
     """A project that is listed by its own path, with its pinned id and aliases."""
 
     typed: str
@@ -50,16 +48,14 @@ class ListedProject:
     aliases: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Grant:
+class Grant(msgspec.Struct, frozen=True, kw_only=True):
     """Leave to ask one project's own engine, valid for exactly this endpoint."""
 
     project: str
     endpoint: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Synthesis:
+class Synthesis(msgspec.Struct, frozen=True, kw_only=True):
     """The language model that answers from passages: an address and a model, or a command.
 
     ``key_variable`` names the environment variable that holds the address's key; the key itself
@@ -73,8 +69,7 @@ class Synthesis:
     seconds: int = DEFAULT_SYNTHESIS_SECONDS
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Everything in ``projects.toml``; ``file`` is ``None`` where there is no such file.
 
     ``embedding_model`` is the embedding model the person chose, by a name of ``model list``, a
@@ -84,7 +79,7 @@ class Settings:
     file: Path | None = None
     roots: tuple[Root, ...] = ()
     exclude: tuple[str, ...] = ()
-    limits: Limits = field(default_factory=Limits)
+    limits: Limits = msgspec.field(default_factory=Limits)
     projects: tuple[ListedProject, ...] = ()
     grants: tuple[Grant, ...] = ()
     redaction_allow: frozenset[str] = frozenset()

@@ -15,9 +15,10 @@ import binascii
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
+
+import msgspec
 
 from agentic_os.text.secret_assignments import (
     COLON_VALUE,
@@ -44,16 +45,14 @@ _URL_PASSWORD = re.compile(r"://[^\s/:@\"'<>`]{0,128}:([^\s/@\"'<>`]{1,256})@")
 _AUTHORIZATION = r"(?i)(?<![A-Za-z])(bearer|basic)[ \t]+([\w.~+/-]{8,}={0,2})"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SecretFinding:
+class SecretFinding(msgspec.Struct, frozen=True, kw_only=True):
     """A secret that was replaced: the rule that found it and its 1-based line."""
 
     rule: str
     line: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Redacted:
+class Redacted(msgspec.Struct, frozen=True, kw_only=True):
     """The text without its secrets, and what was found where."""
 
     text: str

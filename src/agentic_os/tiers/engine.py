@@ -10,7 +10,9 @@ granted or fails costs nothing but itself: the other surfaces answer, and the an
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+import msgspec
 
 from agentic_os.registry import Project
 from agentic_os.results import Kind, Omission
@@ -175,7 +177,7 @@ def _found(answers: Sequence[EngineAnswer], milliseconds: float, redactor: Redac
     ranked.sort(key=lambda item: (item[0], -item[1].score, item[1].project))
     candidates = [
         # A file may be called by a secret.
-        replace(candidate, name=redactor.redact(candidate.name).text)
+        msgspec.structs.replace(candidate, name=redactor.redact(candidate.name).text)
         for _, candidate in ranked
     ]
     return Found(

@@ -6,7 +6,8 @@ Scores of different surfaces cannot be compared, their ranks can. An item's scor
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from agentic_os.tiers.interface import Candidate
 

@@ -5,8 +5,9 @@ by reading the file again. So a surface may be out of date, but an answer never 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+import msgspec
 
 from agentic_os.results import Kind, SearchMode
 
@@ -17,8 +18,7 @@ MAX_LIMIT_HITS = 1_000
 MAX_QUERY_CHARS = 2_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Query:
+class Query(msgspec.Struct, frozen=True, kw_only=True):
     """One question.
 
     Attributes:
@@ -38,8 +38,7 @@ class Query:
     templates: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     """A passage that may answer: whole lines ``start..end`` of a file as it was indexed.
 
     ``stated_in`` is another file that says so, with its hash: a code graph speaks of sources
@@ -63,8 +62,7 @@ class Candidate:
     text_hash: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProjectScore:
+class ProjectScore(msgspec.Struct, frozen=True, kw_only=True):
     """What one surface found in one project: passages of each kind, and the best score."""
 
     counts: dict[str, int]
@@ -80,8 +78,7 @@ class ProjectScore:
         return sum(self.counts.get(kind, 0) for kind in kinds)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class Found(msgspec.Struct, frozen=True, kw_only=True):
     """One surface's answer: ranked candidates, how many there are in all, and of which projects."""
 
     surface: str

@@ -9,7 +9,7 @@ granted it. Whatever surface a candidate comes from, it is shown only after ``co
 its file again.
 """
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from agentic_os.aggregate.workspace import Workspace
 from agentic_os.errors import UsageError

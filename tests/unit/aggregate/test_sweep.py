@@ -3,13 +3,20 @@
 import os
 from pathlib import Path
 
+import msgspec
 import pytest
 from fleet_builder import FleetBuilder, ProjectBuilder
 
 from agentic_os.aggregate import sweep as sweeping
 from agentic_os.aggregate.documents import Role
 from agentic_os.aggregate.fleetwide import Person, find_fleet
-from agentic_os.aggregate.sweep import LIMIT_BYTES, VAULT_DEPTH_FOLDERS, Candidate, sweep
+from agentic_os.aggregate.sweep import (
+    LIMIT_BYTES,
+    VAULT_DEPTH_FOLDERS,
+    Candidate,
+    outline,
+    sweep,
+)
 from agentic_os.errors import FilesError
 from agentic_os.files import reading
 from agentic_os.files.reading import Folder
@@ -216,3 +223,81 @@ def test_a_layout_that_is_a_plain_file(person: Person, fleet: FleetBuilder) -> N
     roles, codes = swept(person, fleet)
 
     assert (set(roles), codes) == ({".claude/CAPABILITIES.md"}, {})
+
+
+def outlines(person: Person, fleet: FleetBuilder) -> tuple[list[object], list[object], bool]:
+    """What a sweep and an outline note of the one project, and whether the latter was whole."""
+    (project,) = find_fleet(person, [str(fleet.root)]).fleet.projects
+    by_sweep: list[object] = []
+    by_outline: list[object] = []
+    with Folder.open(project.folder) as folder:
+        for _ in sweep(project, folder, lambda *seen: by_sweep.append(seen)):
+            pass
+        whole = outline(project, folder, lambda *seen: by_outline.append(seen))
+    return by_sweep, by_outline, whole
+
+
+def test_an_outline_is_what_a_sweep_lists(
+    person: Person, fleet: FleetBuilder, project: ProjectBuilder
+) -> None:
+    for path in (
+        ".agents/memory/MEMORY.md",
+        ".agents/memory/fact.md",
+        ".agents/memory/below/deep.md",
+        ".agents/vault/a/b/note.md",
+        ".agents/vault/c.md",
+        ".agents/vault/templates/t.md",
+        ".agents/vault/.obsidian/x.md",
+        "/".join([".agents/vault", *(f"d{n}" for n in range(VAULT_DEPTH_FOLDERS + 2)), "n.md"]),
+        ".agents/CAPABILITIES.md",
+    ):
+        project.write(path, "text\n")
+    (project.folder / ".agents/memory/linked.md").symlink_to("fact.md")
+    (project.folder / ".agents/vault/linked").symlink_to("a")
+    os.mkfifo(project.folder / ".agents/memory/pipe.md")
+
+    by_sweep, by_outline, whole = outlines(person, fleet)
+
+    assert whole
+    assert msgspec.json.encode(by_outline) == msgspec.json.encode(by_sweep)
+    assert [path for path, _ in by_outline] == [  # type: ignore[misc]
+        ".agents/memory",
+        ".agents/vault",
+        ".agents/vault/a",
+        ".agents/vault/a/b",
+        *("/".join([".agents/vault", *(f"d{n}" for n in range(end))]) for end in range(1, 25)),
+        ".agents/CAPABILITIES.md",
+        ".mcp.json",
+    ]
+
+
+@pytest.mark.parametrize("limit", ["MEMORY_LIMIT_ENTRIES", "VAULT_LIMIT_ENTRIES"])
+def test_an_outline_that_is_cut_is_not_whole(
+    person: Person,
+    fleet: FleetBuilder,
+    project: ProjectBuilder,
+    limit: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("memory/MEMORY.md", "memory/fact.md", "vault/a.md", "vault/b.md"):
+        project.write(f".agents/{name}", "text\n")
+    monkeypatch.setattr(sweeping, limit, 2)
+    assert outlines(person, fleet)[2]
+    project.write(".agents/memory/other.md", "text\n")
+    project.write(".agents/vault/c.md", "text\n")
+
+    assert not outlines(person, fleet)[2]
+
+
+def test_what_cannot_be_listed_is_not_whole(
+    person: Person, fleet: FleetBuilder, project: ProjectBuilder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.write(".agents/memory/MEMORY.md", "text\n")
+    project.write(".agents/vault/a.md", "text\n")
+
+    def refuse(_self: Folder, **_: object) -> None:
+        raise FilesError("no", code="FILE_UNREADABLE")
+
+    monkeypatch.setattr(Folder, "outline", refuse)
+
+    assert not outlines(person, fleet)[2]

@@ -6,7 +6,7 @@ import pytest
 
 from agentic_os.errors import FilesError, RootMissingError, UnknownProjectError
 from agentic_os.files.reading import Folder
-from agentic_os.registry import Fleet, load_fleet
+from agentic_os.registry import Fleet, load_fleet, project_views
 from agentic_os.results import Surface, Surfaces
 from agentic_os.settings import Limits, ListedProject, Root, RootOrigin, Settings
 
@@ -257,7 +257,7 @@ def test_the_view_shows_no_secret_and_no_unprintable_path(
     )
     make_project(os.path.join("r", os.fsdecode(b"caf\xe9")), memory, name="cafe")  # noqa: PTH118
     fleet = load(tmp_path / "r")
-    assert fleet.projects[0].view == fleet.view.projects[0]
+    assert project_views(fleet.projects) == fleet.view.projects
     [view] = fleet.view.projects
     assert view.path.endswith("/caf<U+DCE9>")
     view.path.encode()

@@ -1,7 +1,7 @@
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from agentic_os.errors import UnknownProjectError
 from agentic_os.registry import Descriptor, Project, containing_project, find_project

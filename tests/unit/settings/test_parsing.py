@@ -10,8 +10,8 @@ from agentic_os.settings import (
     Root,
     Settings,
     Synthesis,
-    parse_settings,
 )
+from agentic_os.settings.parsing import parse_settings
 
 FILE = Path("/settings/projects.toml")
 HOME = Path("/people/ann")

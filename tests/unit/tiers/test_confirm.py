@@ -2,11 +2,11 @@
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from fleet_builder import FleetBuilder
+from msgspec.structs import replace
 
 from agentic_os.aggregate.workspace import Person, open_workspace
 from agentic_os.results import Hit, Kind

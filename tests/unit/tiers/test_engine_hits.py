@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ from engine_builder import engine_project
 from fleet_builder import FleetBuilder
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from agentic_os.aggregate.fleetwide import Person, find_fleet
 from agentic_os.registry import Project

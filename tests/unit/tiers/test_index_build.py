@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from fleet_builder import FleetBuilder
 from lent_models import lend_tiny
@@ -417,9 +418,9 @@ def test_status_without_an_index_counts_what_would_be_in_it(
 def test_status_follows_the_model_that_is_chosen(ready: FleetBuilder, person: Person) -> None:
     build(person, ready)
     with open_workspace(person, [str(ready.root)]) as workspace:
-        settings = replace(workspace.settings, embedding_model="another")
+        settings = msgspec.structs.replace(workspace.settings, embedding_model="another")
         other = index_status(replace(workspace, settings=settings))
-        settings = replace(workspace.settings, embedding_model="no/such-model")
+        settings = msgspec.structs.replace(workspace.settings, embedding_model="no/such-model")
         with pytest.raises(SemanticIndexError):
             index_status(replace(workspace, settings=settings))
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from fleet_builder import FleetBuilder
 from lent_models import lend_tiny
@@ -336,7 +337,7 @@ def test_without_its_state_the_index_answers_and_counts_all_as_behind(
 
 
 def test_the_chosen_model_is_asked(workspace: Workspace) -> None:
-    settings = replace(workspace.settings, embedding_model="mine")
+    settings = msgspec.structs.replace(workspace.settings, embedding_model="mine")
 
     with pytest.raises(SemanticIndexError) as raised:
         asked(replace(workspace, settings=settings), "alpha", mode="semantic")
