@@ -225,15 +225,18 @@ def test_a_layout_that_is_a_plain_file(person: Person, fleet: FleetBuilder) -> N
     assert (set(roles), codes) == ({".claude/CAPABILITIES.md"}, {})
 
 
-def outlines(person: Person, fleet: FleetBuilder) -> tuple[list[object], list[object], bool]:
+Noted = list[tuple[str, object]]
+
+
+def outlines(person: Person, fleet: FleetBuilder) -> tuple[Noted, Noted, bool]:
     """What a sweep and an outline note of the one project, and whether the latter was whole."""
     (project,) = find_fleet(person, [str(fleet.root)]).fleet.projects
-    by_sweep: list[object] = []
-    by_outline: list[object] = []
+    by_sweep: Noted = []
+    by_outline: Noted = []
     with Folder.open(project.folder) as folder:
-        for _ in sweep(project, folder, lambda *seen: by_sweep.append(seen)):
+        for _ in sweep(project, folder, lambda path, seen: by_sweep.append((path, seen))):
             pass
-        whole = outline(project, folder, lambda *seen: by_outline.append(seen))
+        whole = outline(project, folder, lambda path, seen: by_outline.append((path, seen)))
     return by_sweep, by_outline, whole
 
 
@@ -260,7 +263,7 @@ def test_an_outline_is_what_a_sweep_lists(
 
     assert whole
     assert msgspec.json.encode(by_outline) == msgspec.json.encode(by_sweep)
-    assert [path for path, _ in by_outline] == [  # type: ignore[misc]
+    assert [path for path, _ in by_outline] == [
         ".agents/memory",
         ".agents/vault",
         ".agents/vault/a",
