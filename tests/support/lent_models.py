@@ -1,5 +1,6 @@
 """The tiny model on the shelf of a data directory, prepared once a process."""
 
+import atexit
 import shutil
 import tempfile
 from functools import lru_cache
@@ -15,6 +16,7 @@ from agentic_os.tiers.embed.sources import FolderSource
 @lru_cache(maxsize=4)
 def _prepared(seed: int) -> Path:
     folder = Path(tempfile.mkdtemp(prefix="agentic-os-tiny-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     source = FolderSource(folder=write_tiny_model(folder / "tiny", seed=seed), name=DEFAULT_MODEL)
     return prepare(folder / "data", folder / "cache", source).path
 

@@ -14,6 +14,7 @@ from agentic_os.aggregate.graph_tables import STATUS_STALE
 from agentic_os.aggregate.store import SQLITE_MINIMUM
 from agentic_os.aggregate.union import missing_facts
 from agentic_os.aggregate.workspace import Workspace
+from agentic_os.doctor.grants import examine_grants
 from agentic_os.doctor.identifiers import CHECKS
 from agentic_os.doctor.index import examine_index
 from agentic_os.doctor.instructions import drift
@@ -70,6 +71,7 @@ def _checks(workspace: Workspace, scope: frozenset[str] | None) -> Iterator[Chec
     yield _sqlite()
     yield _store(workspace)
     yield from examine_index(workspace)
+    yield from examine_grants(workspace, scope)
     if scope is None:
         yield from _roots(workspace)
     missing = missing_facts(workspace.store)

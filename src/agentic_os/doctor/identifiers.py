@@ -7,6 +7,7 @@ CHECKS: dict[str, str] = {
     "roots.walk": "Every root was walked to its end.",
     "fleet.names": "No two projects share a name or an id.",
     "fleet.clones": "Clones of one project say the same, or one of them is listed.",
+    "engine.grants": "Projects still name the engines that they were granted.",
     "contract": "The descriptor can be read, keeps the contract and agrees with its record.",
     "surface.missing": "The surfaces a descriptor declares exist and may be opened.",
     "graph": "Code graphs can be read.",
