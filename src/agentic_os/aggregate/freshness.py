@@ -95,5 +95,9 @@ def digest_now(project: Project) -> bytes | None:
     return _digest(rows) if whole else None
 
 
-def _digest(rows: list[object]) -> bytes:
-    return hashlib.blake2b(msgspec.msgpack.encode(rows), digest_size=16).digest()
+def _digest(rows: list[object]) -> bytes | None:
+    try:
+        packed = msgspec.msgpack.encode(rows)
+    except UnicodeEncodeError:
+        return None  # a name that is not UTF-8: the sweep says so each time
+    return hashlib.blake2b(packed, digest_size=16).digest()

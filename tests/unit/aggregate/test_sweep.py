@@ -10,6 +10,7 @@ from fleet_builder import FleetBuilder, ProjectBuilder
 from agentic_os.aggregate import sweep as sweeping
 from agentic_os.aggregate.documents import Role
 from agentic_os.aggregate.fleetwide import Person, find_fleet
+from agentic_os.aggregate.freshness import digest_now
 from agentic_os.aggregate.sweep import (
     LIMIT_BYTES,
     VAULT_DEPTH_FOLDERS,
@@ -304,3 +305,15 @@ def test_what_cannot_be_listed_is_not_whole(
     monkeypatch.setattr(Folder, "outline", refuse)
 
     assert not outlines(person, fleet)[2]
+
+
+def test_a_name_that_is_no_text_has_no_digest(
+    person: Person, fleet: FleetBuilder, project: ProjectBuilder
+) -> None:
+    project.write(".agents/memory/MEMORY.md", "text\n")
+    (found,) = find_fleet(person, [str(fleet.root)]).fleet.projects
+    assert digest_now(found) is not None
+
+    Path(os.fsdecode(os.fsencode(project.folder) + b"/.agents/memory/\xff.md")).touch()
+
+    assert digest_now(found) is None
