@@ -11,7 +11,7 @@ import ledger_appender
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from identity_actors import booted, born, notes
+from identity_actors import abandon, booted, born, notes
 from ledger_builder import KEYS, Builder, MemoryStorage
 
 from agentic_os.errors import LedgerError
@@ -92,7 +92,7 @@ def test_a_kill_between_ledger_and_projection_is_caught_up(
             identity.append("agent", notes(1))
     with pytest.raises(LedgerError):
         identity.append("agent", notes(2))
-    identity._lock.release()
+    abandon(identity)
     with booted(folder) as again:
         assert again.projection.cursor.seq == 2
         again.append("agent", notes(2))

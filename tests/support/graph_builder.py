@@ -91,6 +91,10 @@ class GraphFleet:
         connection.executescript(GRAPH_DDL)
         return cls(root=root, connection=connection)
 
+    def close(self) -> None:
+        """Close the store."""
+        self.connection.close()
+
     def write(
         self, name: str, files: dict[str, str], *, externals: Sequence[str] = ()
     ) -> GraphProject:

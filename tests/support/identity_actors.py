@@ -204,3 +204,9 @@ class MemoryWitnesses:
 def booted(folder: Path, witnesses: MemoryWitnesses | None = None) -> Identity:
     """Boot with these witnesses."""
     return boot(folder, BootOptions(witnesses=witnesses))
+
+
+def abandon(identity: Identity) -> None:
+    """Leave an identity as a process that dies does: no seal, no snapshot, no lock."""
+    identity._projection.close()
+    identity._lock.release()

@@ -72,10 +72,14 @@ class AuditStore:
         try:
             path.touch(mode=0o600)
             self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        except (sqlite3.Error, OSError) as error:
+            raise _unusable(error) from None
+        try:
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA busy_timeout = 5000")
             self._connection.executescript(_DDL)
-        except (sqlite3.Error, OSError) as error:
+        except sqlite3.Error as error:
+            self._connection.close()
             raise _unusable(error) from None
 
     def record(self, category: str, kind: str, body: JsonInput) -> int:

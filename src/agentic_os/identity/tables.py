@@ -6,7 +6,7 @@ from typing import Final
 
 from agentic_os.errors import LedgerError
 from agentic_os.ledger import Projection
-from agentic_os.ledger.database import PROJECTION_NAME, SqliteDatabase
+from agentic_os.ledger.database import PROJECTION_NAME, Database, SqliteDatabase
 from agentic_os.ledger.database_url import open_database
 
 SCHEMA_NAME_CHARS: Final = 63  # PostgreSQL cuts longer names
@@ -20,28 +20,32 @@ def open_tables(folder: Path, url: str) -> Projection:
     """
     name = schema_name(folder)
     try:
-        return Projection(open_database(url, folder=folder, name=name))
+        return _projection(open_database(url, folder=folder, name=name))
     except LedgerError as error:
         if url or error.code != "PROJECTION_UNUSABLE":
             raise
     for suffix in ("", "-wal", "-shm"):
         with suppress(FileNotFoundError):
             (folder / f"{PROJECTION_NAME}{suffix}").unlink()
-    return Projection(open_database(url, folder=folder, name=name))
+    return _projection(open_database(url, folder=folder, name=name))
 
 
 def read_tables(folder: Path, url: str) -> Projection:
     """The tables as they lie, read-only; empty ones in memory where there are none."""
     path = folder / PROJECTION_NAME
     if not url and path.is_file():
-        database = None
-        try:
-            database = SqliteDatabase(path, read_only=True)
-            return Projection(database)
-        except LedgerError:  # unusable, or of another schema, which may not be dropped now
-            if database is not None:
-                database.close()
-    return Projection(SqliteDatabase(None))
+        # Where it is unusable, or of another schema, which may not be dropped now: none.
+        with suppress(LedgerError):
+            return _projection(SqliteDatabase(path, read_only=True))
+    return _projection(SqliteDatabase(None))
+
+
+def _projection(database: Database) -> Projection:
+    try:
+        return Projection(database)
+    except LedgerError:
+        database.close()
+        raise
 
 
 def schema_name(folder: Path) -> str:

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,12 +26,13 @@ APP = {
 
 
 @pytest.fixture
-def graphs(tmp_path: Path) -> GraphFleet:
+def graphs(tmp_path: Path) -> Iterator[GraphFleet]:
     fleet = GraphFleet.at(tmp_path / "fleet")
     fleet.write("lib", LIB, externals=("os",))
     fleet.write("app", APP, externals=("fancy", "os"))
     age(fleet.root)
-    return fleet
+    yield fleet
+    fleet.close()
 
 
 def age(root: Path) -> None:
@@ -400,6 +402,7 @@ def test_secrets_in_sources_manifests_and_names_are_not_stored(tmp_path: Path) -
     assert key.lower().encode() not in stored
     # What holds no secret is linked all the same, and what was masked is linked to nothing.
     assert {row[10] for row in fleet.dump()["cross"]} == {"fancy", "fancy.load"}
+    fleet.close()
 
 
 def test_sources_beyond_what_one_run_parses_are_read_by_the_next(

@@ -175,7 +175,7 @@ def test_invocations() -> None:
     [
         ("{", "not of its form"),
         ('{"mcpServers": []}', "not of its form"),
-        ('{"a":' * 5_000, "nested too deeply"),
+        ('{"a":' * 50_000, "nested too deeply"),
         ('{"a":"\ud800"', "not of its form"),
     ],
 )

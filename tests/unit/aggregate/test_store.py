@@ -58,7 +58,9 @@ def test_unusable_bytes_are_not_read_but_replaced(space: Space, damage: bytes) -
     assert open_store(space) is None
     with writing(space) as store:
         assert store.generation == 0
-    assert open_store(space) is not None
+    opened = open_store(space)
+    assert opened is not None
+    opened.close()
 
 
 def test_a_store_of_other_rules_is_replaced(space: Space) -> None:

@@ -10,7 +10,7 @@ from dataclasses import fields
 from pathlib import Path
 
 import pytest
-from identity_actors import MemoryWitness, MemoryWitnesses, booted, born, notes
+from identity_actors import MemoryWitness, MemoryWitnesses, abandon, booted, born, notes
 
 import agentic_os.identity
 import agentic_os.ledger
@@ -60,7 +60,7 @@ def test_after_a_crash_what_is_newer_is_replayed(grown: Path) -> None:
     identity = booted(grown)
     identity.append("agent", notes(4, 5))
     kept = identity.projection.digest()
-    identity._lock.release()  # the process dies here: no seal, no snapshot
+    abandon(identity)  # the process dies here: no seal, no snapshot
     identity._projection.close()
     with booted(grown) as again:
         assert (again.report.restored_from, again.report.replayed) == ("snapshot", 2)
@@ -100,7 +100,7 @@ def test_lines_that_were_cut_off_are_known_to_what_was_derived(grown: Path) -> N
 def test_tables_without_a_seal_know_it_too(grown: Path) -> None:
     identity = booted(grown)
     identity.append("agent", notes(4))
-    identity._lock.release()  # the process dies here: no seal, no snapshot
+    abandon(identity)  # the process dies here: no seal, no snapshot
     identity._projection.close()
     (grown / LEDGER_NAME).write_bytes(b"".join(_lines(grown)[:-1]))
     assert _reason(grown) == "LEDGER_TRUNCATED"

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from identity_actors import MemoryWitness, MemoryWitnesses, booted, born, notes
+from identity_actors import MemoryWitness, MemoryWitnesses, abandon, booted, born, notes
 
 from agentic_os.crypto import (
     ML_DSA_87,
@@ -122,7 +122,7 @@ def test_a_receipt_that_a_crash_kept_out_is_settled_at_boot(folder: Path) -> Non
     identity.append("agent", notes(1))
     organs = identity._require_ready()
     witnesses.witness(organs.seen_by_witnesses())  # answered and kept by the client
-    identity._lock.release()  # the process dies before it could write
+    abandon(identity)  # the process dies before it could write
     with booted(folder, witnesses) as again:
         assert again.report.receipts_settled == 1
         assert again.show(LineFilter(type="system.witnessed")).matched == 1
@@ -277,7 +277,7 @@ def test_a_crash_in_a_key_change_is_finished_at_boot(
         patch.setattr(KeyRing, "settle", die)
         with pytest.raises(KeyboardInterrupt):
             identity.rotate("identity")
-    identity._lock.release()
+    abandon(identity)
     assert (folder / "keys" / "identity-next.key").exists()
     with booted(folder) as again:
         assert again.report.mode == "ready"
@@ -308,7 +308,7 @@ def test_a_crash_in_the_operators_key_change_is_finished_at_unlock(
         patch.setattr(KeyRing, "settle", die)
         with pytest.raises(KeyboardInterrupt):
             identity.rotate("operator")
-    identity._lock.release()
+    abandon(identity)
     with booted(folder) as again:
         again.unlock("operator")
         policy = request("policy.set", {"key": "k", "value": 1})

@@ -2,6 +2,8 @@
 
 import gzip
 import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -25,10 +27,22 @@ from agentic_os.ledger.snapshot import (
 IDENTITY = KEYS["identity"]
 
 
-def _projection(builder: Builder) -> Projection:
-    made = Projection(SqliteDatabase(None))
-    made.apply(events_of(builder))
-    return made
+Replay = Callable[[Builder], Projection]
+
+
+@pytest.fixture
+def replay() -> Iterator[Replay]:
+    """Make projections of ledgers; their databases are closed at the end."""
+    with ExitStack() as stack:
+
+        def make(builder: Builder) -> Projection:
+            database = SqliteDatabase(None)
+            stack.callback(database.close)
+            made = Projection(database)
+            made.apply(events_of(builder))
+            return made
+
+        yield make
 
 
 def _seal(projection: Projection) -> Seal:
@@ -36,8 +50,8 @@ def _seal(projection: Projection) -> Seal:
 
 
 @pytest.fixture
-def full() -> Projection:
-    return _projection(story())
+def full(replay: Replay) -> Projection:
+    return replay(story())
 
 
 def test_every_table_of_the_story_has_rows(full: Projection) -> None:
@@ -45,11 +59,13 @@ def test_every_table_of_the_story_has_rows(full: Projection) -> None:
     assert touched == {table.name for table in TABLES} - {"receipts", "postures"}
 
 
-def test_a_restored_projection_equals_a_replayed_one(tmp_path: Path, full: Projection) -> None:
+def test_a_restored_projection_equals_a_replayed_one(
+    tmp_path: Path, full: Projection, replay: Replay
+) -> None:
     seal = _seal(full)
     path = write_snapshot(full, tmp_path, seal)
     assert path.stat().st_mode & 0o777 == 0o600
-    other = _projection(Builder().genesis())
+    other = replay(Builder().genesis())
     assert restore_snapshot(other, path, seal)
     assert other.digest() == full.digest() == (seal.digest, seal.rows)
     assert other.cursor == full.cursor
@@ -98,21 +114,21 @@ def _rewrite(path: Path, old: bytes, new: bytes) -> None:
     ],
 )
 def test_a_damaged_snapshot_leaves_everything_as_it_was(
-    tmp_path: Path, full: Projection, damage: object
+    tmp_path: Path, full: Projection, replay: Replay, damage: object
 ) -> None:
     assert callable(damage)
     seal = _seal(full)
     path = write_snapshot(full, tmp_path, seal)
     damage(path)
-    other = _projection(Builder().genesis())
+    other = replay(Builder().genesis())
     before = (other.digest(), other.cursor)
     assert not restore_snapshot(other, path, seal)
     assert (other.digest(), other.cursor) == before
 
 
-def test_two_snapshots_are_kept(tmp_path: Path) -> None:
+def test_two_snapshots_are_kept(tmp_path: Path, replay: Replay) -> None:
     for length in (10, 20, 30):
-        projection = _projection(story(length))
+        projection = replay(story(length))
         write_snapshot(projection, tmp_path, _seal(projection))
     (tmp_path / "snapshot-x.jsonl.gz").write_bytes(b"")
     kept = list_snapshots(tmp_path)
@@ -152,6 +168,7 @@ def test_applying_a_line_breaks_the_seal() -> None:
     projection.apply([])
     assert seals == [seal, None]
     assert projection.cursor.seq == len(builder.lines)
+    projection.close()
 
 
 def test_tables_of_another_schema_are_made_anew(tmp_path: Path) -> None:

@@ -108,7 +108,8 @@ def test_names_spelled_nearly_so_are_offered(graph: CodeGraph, name: str, near: 
 
 
 def test_a_fleet_without_graphs_says_so(tmp_path: Path) -> None:
-    empty = CodeGraph(GraphFleet.at(tmp_path).connection, {})
+    fleet = GraphFleet.at(tmp_path)
+    empty = CodeGraph(fleet.connection, {})
 
     answers = (
         find(empty, "x"),
@@ -120,6 +121,7 @@ def test_a_fleet_without_graphs_says_so(tmp_path: Path) -> None:
     for answer in answers:
         assert {(item.code, item.scope) for item in answer.omissions} == {("GRAPH_NONE", "fleet")}
         assert not answer.incomplete
+    fleet.close()
 
 
 def test_relations_that_no_graph_has_are_said(graph: CodeGraph) -> None:

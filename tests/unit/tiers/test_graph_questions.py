@@ -174,6 +174,7 @@ def test_labels_of_a_project_cannot_reach_the_terminal(tmp_path: Path) -> None:
     graph = CodeGraph(fleet.connection, {})
     (node,) = find(graph, "evil").data.nodes
     assert not set(node.label + node.id) & {"\x1b", "\x07", "\n", "\u202e"}
+    fleet.close()
 
 
 # -- neighbors -----------------------------------------------------------------------------------
