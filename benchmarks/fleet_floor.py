@@ -23,7 +23,7 @@ def main(root: str, store: str, schema: str) -> None:
             for entry in entries:
                 if entry.is_dir(follow_symlinks=False):
                     folders.append(entry.path)
-                else:
+                elif entry.name != "graph.json":  # no text
                     files.append((entry.path, entry.stat(follow_symlinks=False)))
     texts = []
     for path, seen in files:

@@ -1,6 +1,7 @@
 """Acknowledgements per second of the witness, beside bare fdatasync of the same disk.
 
     python benchmarks/witness_load.py [--seconds 4] [--clients 1 16 64] [--json FILE]
+        [--sync-milliseconds MS]
 
 The service runs in a process of its own on loopback; this process plays the clients over
 keep-alive connections with bodies that were signed beforehand. Each client is a log of its
@@ -10,6 +11,10 @@ fdatasync it does in a second, one after the other, and all processors how often
 and sign what one request needs, with nothing else to do (``signatures``: an Ed25519 pair, and for a
 bookmark an ML-DSA-87 pair beside it). Ratios are taken against the mean of the measurement before
 and after. Everything is bounded in requests and in time.
+
+A virtual disk may acknowledge a sync in a quarter of a millisecond, which no server of ours can
+follow. ``--sync-milliseconds`` lets strace add so much to each sync, of the server and of the bare
+appends alike: the same measurement on a disk as slow as one with a platter or a network.
 """
 
 import argparse
@@ -55,6 +60,18 @@ SERVER = (
 )
 
 
+SYNCING = """
+import os, sys, time
+block, count, started = os.urandom(int(sys.argv[2])), 0, time.perf_counter()
+with open(sys.argv[1], "wb", buffering=0) as file:
+    while time.perf_counter() - started < float(sys.argv[3]):
+        file.write(block)
+        os.fdatasync(file.fileno())
+        count += 1
+    print(count / (time.perf_counter() - started))
+"""
+
+
 @dataclass
 class Row:
     """One run."""
@@ -71,19 +88,24 @@ class Row:
     server_cpu_ms: float
 
 
-def fdatasync_per_second(folder: Path) -> float:
-    """Bare durable appends per second."""
+def slowed(milliseconds: float) -> list[str]:
+    """What starts a program whose every sync takes so much longer; its pid stays its own."""
+    if not milliseconds:
+        return []
+    calls = "fdatasync,fsync"
+    return [
+        *("strace", "-D", "-f", "--seccomp-bpf", "-o", os.devnull, "-e", f"trace={calls}"),
+        *("-e", f"inject={calls}:delay_exit={int(milliseconds * 1000)}"),
+    ]
+
+
+def fdatasync_per_second(folder: Path, start: list[str]) -> float:
+    """Bare durable appends per second, of a process that is started like the server."""
     path = folder / "sync.bin"
-    block = os.urandom(PAGE_BYTES)
-    with path.open("wb", buffering=0) as file:
-        count, started = 0, time.perf_counter()
-        while time.perf_counter() - started < SYNC_SECONDS:
-            file.write(block)
-            os.fdatasync(file.fileno())
-            count += 1
-        seconds = time.perf_counter() - started
+    words = [sys.executable, "-c", SYNCING, str(path), str(PAGE_BYTES), str(SYNC_SECONDS)]
+    done = subprocess.run([*start, *words], check=True, capture_output=True, text=True)
     path.unlink()
-    return count / seconds
+    return float(done.stdout)
 
 
 def signatures_per_second(dialect: str) -> float:
@@ -185,7 +207,9 @@ async def drive(
     return [item for result in results for item in result], time.perf_counter() - started
 
 
-def run(folder: Path, dialect: str, clients: int, seconds: float, first_seed: int) -> Row:
+def run(
+    folder: Path, dialect: str, clients: int, seconds: float, first_seed: int, start: list[str]
+) -> Row:
     """One server start, one load."""
     steps = min(REQUESTS_LIMIT // clients, 4000 if dialect == "c2sp" else 120)
     make: Callable[[Owner, int], list[bytes]] = (
@@ -202,18 +226,18 @@ def run(folder: Path, dialect: str, clients: int, seconds: float, first_seed: in
         f"logs = {json.dumps(logs)}\n"
     )
     server = subprocess.Popen(
-        [sys.executable, "-c", SERVER, str(home)],
+        [*start, sys.executable, "-c", SERVER, str(home)],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
     )
     try:
         assert server.stdout
         port = int(server.stdout.readline())
-        before = fdatasync_per_second(folder), signatures_per_second(dialect)
+        before = fdatasync_per_second(folder, start), signatures_per_second(dialect)
         used = cpu_seconds(server.pid)
         took, wall = asyncio.run(drive(port, path, work, seconds))
         used = cpu_seconds(server.pid) - used
-        after = fdatasync_per_second(folder), signatures_per_second(dialect)
+        after = fdatasync_per_second(folder, start), signatures_per_second(dialect)
     finally:
         server.terminate()
         server.wait(20)
@@ -240,8 +264,12 @@ def main() -> None:
     parser.add_argument("--clients", type=int, nargs="+", default=[1, 16, 64])
     parser.add_argument("--folder", type=Path, default=None, help="a folder on the disk to measure")
     parser.add_argument("--json", type=Path, default=None)
+    parser.add_argument(
+        "--sync-milliseconds", type=float, default=0.0, help="added to each sync; needs strace"
+    )
     options = parser.parse_args()
     rows: list[Row] = []
+    start = slowed(options.sync_milliseconds)
     with tempfile.TemporaryDirectory(dir=options.folder) as name:
         print(
             "dialect  clients     acks   acks/s   p50 ms   p99 ms  fdatasync/s  ratio"
@@ -249,7 +277,7 @@ def main() -> None:
         )
         for seed, dialect in ((0, "c2sp"), (10_000, "aii-os")):
             for clients in options.clients:
-                row = run(Path(name), dialect, clients, options.seconds, seed)
+                row = run(Path(name), dialect, clients, options.seconds, seed, start)
                 rows.append(row)
                 print(
                     f"{row.dialect:8} {row.clients:7d} {row.acknowledged:8d} {row.per_second:8.0f}"

@@ -110,9 +110,12 @@ class Intake:
             )
             document_pk += 1
         self.next_document = document_pk
+        folder = posixpath.dirname(found.path)
         for link in parsed.index_links:
-            target = f"{posixpath.dirname(found.path)}/{link.target}"
-            self.links.append((file, pk, link.title, posixpath.normpath(target), link.line))
+            target = f"{folder}/{link.target}"
+            if "/" in link.target or link.target[:1] == ".":
+                target = posixpath.normpath(target)
+            self.links.append((file, pk, link.title, target, link.line))
         for item in parsed.capabilities:
             self.capabilities.append(
                 (file, pk, item.section, item.name, item.detail, item.line, item.declared)
