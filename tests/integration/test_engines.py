@@ -14,6 +14,7 @@ from cli_call import call
 from cli_process import MODULE, run
 from engine_builder import engine_project, hostile_command, name_endpoint, row
 from fleet_builder import FleetBuilder, ProjectBuilder
+from lent_models import lend_tiny
 
 from agentic_os.tiers import engine_process
 
@@ -66,6 +67,25 @@ def test_an_engines_passage_is_a_hit_among_the_others(
     assert (traces["engine"]["hits"], traces["engine"]["missing"]) == (1, None)
     assert traces["engine"]["milliseconds"] > 0
     assert shop.folder.name == "shop"
+
+
+@pytest.mark.usefixtures("shop")
+def test_words_index_and_engine_answer_together(fleet: FleetBuilder, places: Path) -> None:
+    lend_tiny(places / "data")
+    assert call("index", "build", "--root", fleet.root).code == 0
+
+    finished = call("search", "lighthouse at dusk", "--explain", "--json", "--root", fleet.root)
+
+    assert (finished.code, finished.document["omissions"]) == (0, []), finished.words
+    found = [(hit["kind"], hit["path"], hit["lines"]) for hit in finished.data["hits"]]
+    assert found[0][:2] == ("memory", ".agents/memory/f.md")
+    assert ("code", "src/lamp.py", [4, 6]) in found
+    assert len({(path, *lines) for _, path, lines in found}) == len(found)  # each place once
+    assert all(hit["confirmed"] for hit in finished.data["hits"])
+    surfaces = finished.data["coverage"]["surfaces"]
+    assert (surfaces["memory"], surfaces["semantic"], surfaces["engine"]) == (1, 1, 1)
+    traces = {trace["surface"]: trace for trace in finished.data["explain"]}
+    assert all(traces[name]["hits"] for name in ("memory", "semantic", "engine"))
 
 
 @pytest.mark.usefixtures("shop")
