@@ -121,10 +121,10 @@ def _table_rows(
     rows = []
     for row in table.rows:
         cells, line = row.cells, row.line
-        if column >= len(cells) or not cells[column].strip():
+        if not cells[column].strip():
             continue
         name = short(cells[column].strip().strip("`"))
-        detail = cells[detail_column].strip() if detail_column < len(cells) else ""
+        detail = cells[detail_column].strip()
         if kind == "hook":
             name, detail = short(f"{name} {detail}".strip()), ""
         rows.append(

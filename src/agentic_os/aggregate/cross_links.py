@@ -101,7 +101,6 @@ def names_of(projects: Iterable[Project]) -> Names:
             plain = len(parts) == 1 and parts[0] in EVERYDAY_WORDS
             free = not plain and len("".join(parts)) >= MIN_FREE_CHARS
             words.setdefault(parts[0], []).append(_Name(words=parts, project=project.id, free=free))
-        paths[str(project.folder)] = project.id
         for checkout in project.checkouts:
             paths[checkout.path] = project.id
     return Names(

@@ -65,14 +65,14 @@ def parse_fact(text: str, *, path: str, stem: str) -> ParsedFile:
         stem: the file name without its ending, the fallback name.
     """
     front = split_front_matter(text)
-    body = front.body if front.present else text
+    body = front.body
     name = short(front.fields.get("name") or stem)
     label = short(front.fields.get("description", ""), LABEL_CHARS)
     document = Document(
         kind="memory",
         name=name,
         label=label,
-        type=short(front.fields.get("type", "") or "unknown"),
+        type=short(front.fields.get("type") or "unknown"),
         start=1,
         end=line_count(text),
         body=text,
@@ -124,7 +124,7 @@ def _is_bare_listing(body: str) -> bool:
 def _index_links(text: str, lines: list[str]) -> tuple[IndexLink, ...]:
     found: dict[str, IndexLink] = {}
     for link in links(text):
-        target = unquote(link.target.split("#", 1)[0].removeprefix("./"))
+        target = unquote(link.target.partition("#")[0].removeprefix("./"))
         listed = _LIST_ITEM.match(lines[link.line - 1]) is not None
         if not listed or not target.lower().endswith(".md") or "://" in target:
             continue

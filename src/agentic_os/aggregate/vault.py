@@ -36,16 +36,13 @@ def parse_note(text: str, *, path: str, stem: str) -> ParsedFile:
     title = front.fields.get("title") or front.fields.get("name") or ""
     lines = text.split("\n")
     documents = []
-    offset = front.body_line - 1 if front.present else 0
+    offset = front.body_line - 1
     pieces = [
         (section.title, section.start + offset, section.end + offset)
-        for section in sections(front.body if front.present else text)
+        for section in sections(front.body)
     ]
-    if pieces and offset:
-        heading, _, end = pieces[0]
-        pieces[0] = (heading, 1, end)
-    elif offset or not pieces:
-        pieces = [("", 1, len(lines))]
+    heading, _, end = pieces[0]
+    pieces[0] = (heading, 1, end)  # the front matter belongs to it
     first_heading = next((heading for heading, _, _ in pieces if heading), "")
     for heading, start, end in pieces:
         body = "\n".join(lines[start - 1 : end])
@@ -57,7 +54,7 @@ def parse_note(text: str, *, path: str, stem: str) -> ParsedFile:
                 kind="vault",
                 name=name,
                 label=short(title or first_heading or stem),
-                type=short(front.fields.get("type", "") or "note"),
+                type=short(front.fields.get("type") or "note"),
                 start=start,
                 end=end,
                 body=body,
@@ -74,7 +71,7 @@ def note_tags(text: str) -> tuple[str, ...]:
     front = split_front_matter(text)
     listed = front.fields.get("tags") or front.fields.get("tag") or ""
     named = {part.strip(" '\"#[]") for part in listed.split(",")}
-    found = {tag.removeprefix("#") for tag, _ in tags(front.body if front.present else text)}
+    found = {tag for tag, _ in tags(front.body)}
     return tuple(sorted((named | found) - {""}))
 
 

@@ -1,5 +1,7 @@
 """Whole parsed values, field by field: what the store holds of a file is exactly this."""
 
+import hashlib
+
 import pytest
 
 from agentic_os.aggregate import capabilities
@@ -280,6 +282,17 @@ def test_the_names_of_a_note(text: str, name: str, label: str, type_: str) -> No
     assert (first.name, first.label, first.type, first.start) == (name, label, type_, 1)
 
 
+def test_a_note_that_begins_with_its_heading() -> None:
+    documents = parse_note("# One\nx\n# Two\ny", path="v/n.md", stem="n").documents
+    found = [(item.name, item.start, item.end, item.body) for item in documents]
+    assert found == [("One", 1, 2, "# One\nx"), ("Two", 3, 4, "# Two\ny")]
+
+
+def test_equal_texts_share_a_hash() -> None:
+    assert group_hash(" A  b\n\tC ") == hashlib.blake2b(b"a b c", digest_size=12).hexdigest()
+    assert group_hash("\ud800") == hashlib.blake2b(b"?", digest_size=12).hexdigest()
+
+
 def test_the_tags_of_a_note() -> None:
     listed = "---\ntags: [ 'one', \"two\", #three ]\n---\nText #four and #one.\n"
     assert note_tags(listed) == ("four", "one", "three", "two")
@@ -303,6 +316,9 @@ def test_the_links_of_a_note() -> None:
         NoteLink(target="none", path=None, line=2),
     )
     assert note_links("[[a]]", path="v/deep/x.md", notes=targets)[0].path == "v/deep/a.md"
+    elsewhere = note_targets(["v/deep/far.md", "v/deep/Xray.md"])
+    links = note_links("[[./far]] [[/xray]]", path="v/other/x.md", notes=elsewhere)
+    assert [link.path for link in links] == ["v/deep/far.md", "v/deep/Xray.md"]
 
 
 def test_an_index() -> None:
@@ -321,7 +337,10 @@ def test_an_index() -> None:
     body = "\n".join(text.split("\n")[:8])
     assert (first.body, first.label, first.kind, first.template) == (body, "", "index", False)
     assert first.group == group_hash(body)
+    assert first.extra == "MEMORY.md  20 two"
     assert parsed.diagnostics == ()
+    (plain,) = parse_index("# Of parseJson\n").documents
+    assert plain.extra == "MEMORY.md  parse json"
 
 
 @pytest.mark.parametrize(
