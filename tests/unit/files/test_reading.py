@@ -584,6 +584,28 @@ def test_entries_say_when_there_were_more(
     assert folder.entries(limit_entries=100)[0] == folder.entries(limit_entries=100)[0]
 
 
+def test_an_outline_says_what_the_entries_say(folder: Folder) -> None:
+    entries, _ = folder.entries(limit_entries=8, stat=True)
+    assert folder.outline(limit_entries=8) == entries
+    assert {kind for _, kind, _ in folder.outline(limit_entries=8)} == {
+        *("file", "folder", "link", "other")
+    }
+
+
+def test_an_outline_is_whole_or_refused(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert code_of(lambda: folder.outline(limit_entries=7)) == "TOO_MANY_ENTRIES"
+    monkeypatch.setattr(os, "scandir", lambda _fd: _Listing([_Vanished()]))
+    assert folder.outline(limit_entries=9) == [("gone", "other", None)]
+
+    def refuse(_fd: int) -> NoReturn:
+        raise PermissionError(errno.EACCES, "no")
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    assert code_of(lambda: folder.outline(limit_entries=9)) == "FILE_UNREADABLE"
+    folder.close()
+    assert code_of(lambda: folder.outline(limit_entries=9)) == "FILE_UNREADABLE"
+
+
 def test_names_that_are_not_utf8_are_listed_and_can_be_read(tree: Path, folder: Folder) -> None:
     try:
         (Path(os.fsdecode(os.fsencode(tree) + b"/bad\xff.md"))).write_bytes(b"bad")

@@ -390,6 +390,7 @@ def test_addresses_without_a_password_stay(redactor: Redactor, text: str) -> Non
         f"BEARER {chars(40, WORDY)}",
         f"Authorization: Basic {base64.b64encode(b'bob:hunter2pass').decode()}",
         f"Proxy-Authorization: basic {base64.b64encode(b'bob:pa55').decode()}",
+        f"Authorization: Basic {base64.b64encode(b'bob:hunter2pass:password').decode()}",
     ],
 )
 def test_authorization_headers_go(redactor: Redactor, header: str) -> None:
@@ -410,6 +411,8 @@ def test_authorization_headers_go(redactor: Redactor, header: str) -> None:
         "Basic " + base64.b64encode(b"user:password").decode(),
         "Basic " + base64.b64encode(b"\xff\xfe:\xff\xff\xff").decode(),
         "Basic " + base64.b64encode(b"onlyuser:").decode(),
+        "Basic " + base64.b64encode(b":onlyhunter2").decode(),
+        "Basic " + base64.b64encode(b"bob:hunter2pass").decode().replace("b", "-b", 1),
         "Basic abcdefghi",
     ],
 )
