@@ -383,6 +383,21 @@ def test_a_git_file_cannot_claim_the_repository_of_another_checkout(
     assert (found.branch, found.commit, found.remote) == (None, None, None)
 
 
+def test_a_git_file_cannot_claim_the_submodule_of_another_checkout(
+    outer: Path, tmp_path: Path
+) -> None:
+    thief = tmp_path / "thief"
+    thief.mkdir()
+    (thief / ".git").write_text("gitdir: ../outer/.git/modules/libs/inner\n")
+
+    found = read_checkout(thief)
+
+    assert outer.is_dir()
+    assert found is not None
+    assert (found.kind, found.git_dir) == ("main", thief / ".git")
+    assert (found.branch, found.commit, found.remote) == (None, None, None)
+
+
 @pytest.mark.parametrize("noted", ["", "/somewhere/else/.git", "a\0b"])
 def test_a_worktree_that_its_repository_does_not_know_is_none(tmp_path: Path, noted: str) -> None:
     private = tmp_path / "private"
