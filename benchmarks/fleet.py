@@ -188,7 +188,9 @@ def aggregate_and_search(
         f" {again.peak_mib:.0f} | <= 0.4 s wall |"
     )
     changed = next(fleet.glob("*/.agents/memory/*-3.md"), None) or next(
-        path for path in sorted(fleet.glob("*/.agents/memory/*.md")) if path.name != "MEMORY.md"
+        path
+        for path in sorted(fleet.glob("*/.agents/memory/*.md"))
+        if path.name not in {"MEMORY.md", "README.md", "SCHEMA.md"}
     )
     changed.write_text(changed.read_text() + "\nOne more line.\n")
     one = subprocess.run(
