@@ -75,8 +75,8 @@ bench: $(VENV)/.dev ## Measure; results are in docs/explanation/performance.md
 conformance: $(VENV)/.dev ## Let outside judges test the MCP server (needs npm); see docs/reference/mcp-conformance.md
 	$(BIN)/python tests/conformance/run.py --record
 
-# mutmut 3.8 ends CPython 3.11 with a segmentation fault: make mutation PYTHON=python3.13
-mutation: $(VENV)/.dev ## Mutation testing of the parsers and the guards of paths (a quarter of an hour)
+# mutmut 3.8 ends CPython 3.11 with a segmentation fault: make mutation VENV=.venv-3.13 PYTHON=python3.13
+mutation: $(VENV)/.dev ## Mutation testing of the parsers and the guards of paths (half an hour)
 	$(PIP) install 'mutmut>=3.8,<4'
 	$(BIN)/mutmut run --max-children $(WORKERS)
 	$(BIN)/mutmut results
