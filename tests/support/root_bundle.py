@@ -46,11 +46,11 @@ def make_root_bundle() -> RootBundle:
         for alg, raw in publics.items()
     ]
     payload = {
-        "kind": "ring0.bundle",
+        "kind": "ring0",
         "laws": LAWS,
         "ordinal": 1,
         "purpose": "genesis",
-        "ring0_version": "1.0",
+        "ring0_version": 1,
         "timestamp": 1780433399,
     }
     payload_sha256 = _sha256(_canonical(payload))

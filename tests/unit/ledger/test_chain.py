@@ -228,16 +228,17 @@ def test_after_an_unknown_schema_version_nothing_is_read(build: Builder) -> None
     _refused(build, _next(build), "LEDGER_SCHEMA_UNKNOWN")
 
 
-def _posture(signer: Any, published: Any, kind: str = "ring5.bundle") -> dict[str, Any]:
+def _posture(
+    signer: Any, published: Any, artifact: str = "ring5.bundle", posture: str = "watch out"
+) -> dict[str, Any]:
     envelope = seal(
-        "ring5.bundle",
+        artifact,
         {
-            "kind": kind,
             "purpose": "x",
-            "ring5_version": "1",
+            "ring5_version": 1,
             "ordinal": 1,
             "timestamp": 1,
-            "posture": "watch out",
+            "posture": posture,
         },
         key=signer,
         envelope=published,
@@ -251,7 +252,11 @@ def test_a_posture_is_signed_by_the_platform(build: Builder) -> None:
     build.add("posture.accept", _posture(platform, published))
     assert build.chain().size == 2
     other = make_named_envelope(key(9).public, key_type="ring5", created_at=BORN)
-    for payload in (_posture(key(9), other), _posture(platform, published, kind="ring0.bundle")):
+    for payload in (
+        _posture(key(9), other),
+        _posture(platform, published, artifact="ring0.bundle"),
+        _posture(platform, published, posture=""),
+    ):
         bad = Builder(lines=list(build.lines), prev_hash=build.prev_hash)
         bad.add("posture.accept", payload)
         _refused(build, bad.lines[-1], "LEDGER_POSTURE_INVALID")

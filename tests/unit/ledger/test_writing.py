@@ -338,7 +338,6 @@ def test_a_posture_is_accepted_by_a_platform_session(desk: Desk) -> None:
     envelope = seal(
         "ring5.bundle",
         {
-            "kind": "ring5.bundle",
             "purpose": "x",
             "ring5_version": "1",
             "ordinal": 1,
