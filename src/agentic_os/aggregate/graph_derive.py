@@ -105,10 +105,10 @@ def load_code(
             for row in run(
                 "SELECT used.lid, edge.src, file.path, edge.line, term.text"
                 " FROM graph_out AS edge"
-                " JOIN graph_ext_use AS used ON used.xid = -edge.dst AND used.rid = ?1"
+                " JOIN graph_ext_use AS used ON used.xid = -edge.dst AND used.rid = ?"
                 " JOIN graph_file AS file ON file.fid = edge.fid"
                 " JOIN graph_term AS term ON term.tid = edge.rel"
-                " WHERE edge.src BETWEEN ?2 AND ?3 AND edge.dst < 0"
+                " WHERE edge.src BETWEEN ? AND ? AND edge.dst < 0"
                 " ORDER BY used.lid, file.path, edge.line, term.text",
                 (rid, low, high),
             )

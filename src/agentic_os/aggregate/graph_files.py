@@ -308,7 +308,7 @@ class FileReader:
             rows.append((hashes[same[0]] if len(same) == 1 else "", fid))
         unrecorded = "sha256" if renewed else "built"
         self.connection.executemany(
-            f"UPDATE graph_file SET built=coalesce(nullif(?1, ''), {unrecorded}) WHERE fid=?2",  # noqa: S608 - two fixed names
+            f"UPDATE graph_file SET built=coalesce(nullif(?, ''), {unrecorded}) WHERE fid=?",  # noqa: S608 - two fixed names
             rows,
         )
 

@@ -70,8 +70,8 @@ def forget_graph(connection: sqlite3.Connection, rid: int) -> None:
     run("DELETE FROM graph_node WHERE nid BETWEEN ? AND ?", (low, high))
     run("DELETE FROM graph_ext_use WHERE rid=?", (rid,))
     connection.executemany(
-        "DELETE FROM graph_ext WHERE xid=?1 AND NOT EXISTS"
-        " (SELECT 1 FROM graph_ext_use WHERE xid=?1)",
+        "DELETE FROM graph_ext WHERE xid=? AND NOT EXISTS"
+        " (SELECT 1 FROM graph_ext_use WHERE graph_ext_use.xid = graph_ext.xid)",
         ((xid,) for xid in stubs),
     )
     run(
@@ -161,7 +161,7 @@ class _Writer:
             "INSERT INTO graph_grams(rowid, label) VALUES(?,?)", ((row[0], row[2]) for row in rows)
         )
         edges = self._edge_rows()
-        many("INSERT OR IGNORE INTO graph_out VALUES(?1,?2,?3,?4,?5,?6,-?7,nullif(?8,0))", edges)
+        many("INSERT OR IGNORE INTO graph_out VALUES(?,?,?,?,?,?,-?,nullif(?,0))", edges)
         self._backward(edges)
         self._hyperedges()
         return len(rows), len(edges)

@@ -130,9 +130,9 @@ def _settle(connection: sqlite3.Connection, rid: int, base: str) -> bool:
 def _unread(connection: sqlite3.Connection, rid: int) -> dict[str, int]:
     """Count the sources that were not parsed: those of a later run, and those left out."""
     row = connection.execute(
-        "SELECT coalesce(sum(size = ?2), 0), coalesce(sum(size = ?3 OR length(facts) = 0), 0)"
-        " FROM graph_file WHERE rid = ?1",
-        (rid, PENDING_SIZE, BEYOND_SIZE),
+        "SELECT coalesce(sum(size = ?), 0), coalesce(sum(size = ? OR length(facts) = 0), 0)"
+        " FROM graph_file WHERE rid = ?",
+        (PENDING_SIZE, BEYOND_SIZE, rid),
     ).fetchone()
     return {PENDING_CODE: row[0], LEFT_OUT_CODE: row[1]}
 

@@ -127,7 +127,7 @@ class NameFinder:
             return []
         files: dict[int, list[int]] = {}
         for rid, fid in self._connection.execute(
-            "SELECT rid, fid FROM graph_file WHERE path = ?1 OR path LIKE ?2 ESCAPE '\\'",
+            "SELECT rid, fid FROM graph_file WHERE path = ? OR path LIKE ? ESCAPE '\\'",
             (path, f"%/{_SPECIAL.sub(_ESCAPED, path)}"),
         ):
             if self._scope is None or rid in self._scope:

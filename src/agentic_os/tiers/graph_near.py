@@ -124,11 +124,11 @@ def neighbors(
 
 def _ambiguous_at(graph: CodeGraph, nid: int) -> int:
     row = graph.connection.execute(
-        "SELECT (SELECT count(*) FROM graph_out WHERE src=?1 AND conf=2)"
-        " + (SELECT count(*) FROM graph_in WHERE dst=?1 AND conf=2)"
-        " + (SELECT count(*) FROM graph_cross WHERE src=?1 AND conf=2)"
-        " + (SELECT count(*) FROM graph_cross WHERE dst=?1 AND conf=2)",
-        (nid,),
+        "SELECT (SELECT count(*) FROM graph_out WHERE src=? AND conf=2)"
+        " + (SELECT count(*) FROM graph_in WHERE dst=? AND conf=2)"
+        " + (SELECT count(*) FROM graph_cross WHERE src=? AND conf=2)"
+        " + (SELECT count(*) FROM graph_cross WHERE dst=? AND conf=2)",
+        (nid,) * 4,
     ).fetchone()
     return int(row[0])
 

@@ -199,9 +199,9 @@ class Viewer:
         key = (rid, path)
         if key not in self._hashes:
             row = self.connection.execute(
-                "SELECT sha256, built FROM graph_file WHERE rid=?1 AND path=?2"
-                " UNION ALL SELECT sha256, '' FROM graph_manifest WHERE rid=?1 AND path=?2",
-                key,
+                "SELECT sha256, built FROM graph_file WHERE rid=? AND path=?"
+                " UNION ALL SELECT sha256, '' FROM graph_manifest WHERE rid=? AND path=?",
+                key * 2,
             ).fetchone()
             self._hashes[key] = (row[0], row[1]) if row else ("", "")
         return self._hashes[key]
