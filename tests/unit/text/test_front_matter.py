@@ -306,3 +306,22 @@ def test_the_body_starts_where_it_says() -> None:
     found = split_front_matter(text)
     assert text.split("\n")[found.body_line - 1] == "BODY"
     assert found.fields == {"name": "a\n\nb", "tags": "x"}
+
+
+def test_quoted_commas_of_any_number_stay_together() -> None:
+    found = fields("metadata: {name: \"a, b, c, d\", type: user, title: 'e, f, g'}")
+    assert found == {"name": "a, b, c, d", "type": "user", "title": "e, f, g"}
+    assert fields('k: ["a, b, c", d, "e"]') == {"k": "a, b, c, d, e"}
+
+
+def test_a_block_keeps_what_stands_deeper() -> None:
+    assert fields("k: |\n      deeper\n    base  \n\n    last\nnext: x") == {
+        "k": "  deeper\nbase\n\nlast",
+        "next": "x",
+    }
+
+
+def test_a_rule_of_dashes_with_other_signs_opens_nothing() -> None:
+    for opening in ("---X", "--- yaml", "---\u00a0"):
+        assert not split_front_matter(f"{opening}\nname: x\n---\nbody").present
+    assert split_front_matter("--- \t\nname: x\n---\nbody").present
