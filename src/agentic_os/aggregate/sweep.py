@@ -99,13 +99,11 @@ def sweep(project: Project, folder: Folder, note: Note = unnoted) -> Iterator[Ca
         note: told what ``outline`` would say: the entries of a folder listed whole, the
             fingerprint of a file, the code of what cannot be looked at.
     """
-    if project.retrieval:
-        memory = project.surfaces.memory
-        if memory is not None and memory.state == "present":
-            yield from _memory(folder, memory.path, note)
-        vault = project.surfaces.vault
-        if vault is not None and vault.state == "present":
-            yield from _vault(folder, vault.path, note)
+    memory, vault = _opened(project)
+    if memory is not None:
+        yield from _memory(folder, memory, note)
+    if vault is not None:
+        yield from _vault(folder, vault, note)
     for path, role in _single_files(project):
         yield from _single(folder, path, role, note)
 
@@ -115,20 +113,30 @@ def outline(project: Project, folder: Folder, note: Note) -> bool:
 
     Folders that cannot be listed, or hold more than is looked at, are for ``sweep`` to name.
     """
+    memory, vault = _opened(project)
     try:
-        if project.retrieval:
-            memory = project.surfaces.memory
-            if memory is not None and memory.state == "present":
-                with folder.descend(memory.path) as listed:
-                    note(memory.path, listed.outline(limit_entries=MEMORY_LIMIT_ENTRIES))
-            vault = project.surfaces.vault
-            if vault is not None and vault.state == "present":
-                _outline_vault(folder, vault.path, note)
+        if memory is not None:
+            with folder.descend(memory) as listed:
+                note(memory, listed.outline(limit_entries=MEMORY_LIMIT_ENTRIES))
+        if vault is not None:
+            _outline_vault(folder, vault, note)
     except FilesError:
         return False
     for path, _ in _single_files(project):
         _look(folder, path, note)
     return True
+
+
+def _opened(project: Project) -> tuple[str | None, str | None]:
+    """The paths of the memory and of the vault, of those that are there and may be opened."""
+    if not project.retrieval:
+        return None, None
+    surfaces = (project.surfaces.memory, project.surfaces.vault)
+    memory, vault = (
+        surface.path if surface is not None and surface.state == "present" else None
+        for surface in surfaces
+    )
+    return memory, vault
 
 
 def _single_files(project: Project) -> tuple[tuple[str, Role], ...]:

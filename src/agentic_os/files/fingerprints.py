@@ -43,6 +43,10 @@ class Entry(NamedTuple):
     fingerprint: Fingerprint | None = None
 
 
+EntryTuple = tuple[str, EntryKind, tuple[int, int, int, int] | None]
+"""An ``Entry`` that is only compared: plain tuples cost half as much to make."""
+
+
 def fingerprint_of(found: os.stat_result) -> Fingerprint:
     """Return the fingerprint in a stat result."""
     return Fingerprint(found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)

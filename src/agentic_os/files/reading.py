@@ -27,6 +27,7 @@ from agentic_os.errors import FilesError
 from agentic_os.files.fingerprints import (
     Entry,
     EntryKind,
+    EntryTuple,
     FileRead,
     Fingerprint,
 )
@@ -192,15 +193,13 @@ class Folder:
         found.sort(key=_by_name)
         return found, truncated
 
-    def outline(
-        self, *, limit_entries: int
-    ) -> list[tuple[str, EntryKind, tuple[int, int, int, int] | None]]:
-        """What ``entries`` with ``stat`` says, as plain tuples that cost half as much to make.
+    def outline(self, *, limit_entries: int) -> list[EntryTuple]:
+        """What ``entries`` with ``stat`` says, whole or not at all, to be compared.
 
         Raises:
             FilesError: FILE_UNREADABLE, or TOO_MANY_ENTRIES beyond ``limit_entries``.
         """
-        found: list[tuple[str, EntryKind, tuple[int, int, int, int] | None]] = []
+        found: list[EntryTuple] = []
         if self._fd < 0:
             raise FilesError("the folder is closed")
         try:
