@@ -19,7 +19,7 @@ import yaml
 from measure import Figure, Run, environment, median, run_once
 from synthetic_fleet import write_fleet
 
-from agentic_os.aggregate.store import schema
+from agentic_os.aggregate.store.database import schema
 
 COMMANDS = 40
 REAL_PROJECTS = 1_000

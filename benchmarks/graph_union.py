@@ -33,14 +33,14 @@ from pathlib import Path
 from measure import Run, median, run_once
 from scaling_plot import drawn
 
-from agentic_os.aggregate.graph_reader import read_graph
-from agentic_os.aggregate.graph_redaction import redacted_graph
-from agentic_os.aggregate.graph_store import store_graph
-from agentic_os.aggregate.graph_tables import GRAPH_DDL
-from agentic_os.text.redaction import Redactor
-from agentic_os.tiers.graph_context import CodeGraph
-from agentic_os.tiers.graph_near import find, neighbors
-from agentic_os.tiers.graph_walk import Scope, Walker
+from agentic_os.aggregate.graph.intake.reader import read_graph
+from agentic_os.aggregate.graph.intake.redaction import redacted_graph
+from agentic_os.aggregate.graph.store import store_graph
+from agentic_os.aggregate.graph.tables import GRAPH_DDL
+from agentic_os.text.secrets.redaction import Redactor
+from agentic_os.tiers.graph.context import CodeGraph
+from agentic_os.tiers.graph.near import find, neighbors
+from agentic_os.tiers.graph.walk import Scope, Walker
 
 GRAPHIFY = "0.9.96"
 PROJECTS = 11

@@ -21,18 +21,19 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "support"))
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
-from identity_actors import booted, born, notes
-from ledger_builder import KEYS, Builder
+from typing import TYPE_CHECKING
 
-from agentic_os.crypto import ED25519, JsonInput, SigningKey
-from agentic_os.crypto.checkpoint import Checkpoint, sign_checkpoint
-from agentic_os.crypto.note import sign_text
-from agentic_os.crypto.note_keys import NoteSigner
-from agentic_os.identity import verify_ledger
-from agentic_os.ledger.chain import Chain
-from agentic_os.ledger.entry import (
+from agentic_os.crypto.keys.pairs import ED25519, SigningKey
+from agentic_os.crypto.tlog.checkpoint import Checkpoint, sign_checkpoint
+from agentic_os.crypto.tlog.note import sign_text
+from agentic_os.crypto.tlog.note_keys import NoteSigner
+from agentic_os.identity.services import verify_ledger
+from agentic_os.ledger.file.head import CosignedHead, read_head, state_head
+from agentic_os.ledger.file.storage import BLOCK_BYTES, FileStorage, LineReader
+from agentic_os.ledger.file.verify import verify_storage
+from agentic_os.ledger.line.entry import (
     assemble_line,
     draft,
     encode_entry,
@@ -40,9 +41,12 @@ from agentic_os.ledger.entry import (
     new_salt,
     sign_line,
 )
-from agentic_os.ledger.head import CosignedHead, read_head, state_head
-from agentic_os.ledger.storage import BLOCK_BYTES, FileStorage, LineReader
-from agentic_os.ledger.verify import verify_storage
+from agentic_os.ledger.rule.chain import Chain
+from support.ledger.actors import booted, born, notes
+from support.ledger.builder import KEYS, Builder
+
+if TYPE_CHECKING:
+    from agentic_os.crypto.canonical.values import JsonInput
 
 STAMP = "2026-01-01T00:00:00.000000000Z"
 FULL_SIGNATURE = "A" * 6170 + "=="

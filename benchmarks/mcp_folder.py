@@ -4,9 +4,9 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "tests/support"))
+sys.path.insert(0, str(ROOT / "tests"))
 
-from aios_builder import TODAY, AiosBuilder  # noqa: E402 - after the path is set
+from support.aios.builder import TODAY, AiosBuilder  # noqa: E402 - after the path is set
 
 LIVE_EVENTS = 100
 SHELVES = ("vault/wiki", "vault/raw", "context/domains", "references")

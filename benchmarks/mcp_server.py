@@ -50,7 +50,7 @@ def http_server(environ: dict[str, str], root: str, token: Path) -> Iterator[tup
     code = (
         "import sys, pathlib\n"
         "from agentic_os.aggregate.workspace import Person\n"
-        "from agentic_os.server.http import HttpOptions, read_token, serve_http\n"
+        "from agentic_os.server.transport.http import HttpOptions, read_token, serve_http\n"
         "from agentic_os.server.seat import Seat\n"
         "path = pathlib.Path(sys.argv[1])\n"
         "options = HttpOptions(port=int(sys.argv[3]), requests_per_minute=10_000_000)\n"

@@ -35,13 +35,13 @@ from scaling_plot import drawn
 from synthetic_fleet import STACKS, write_fleet
 
 from agentic_os.aggregate.workspace import Person, open_workspace
-from agentic_os.tiers.chunks import Chunk, read_chunks, read_projects
 from agentic_os.tiers.embed.selection import open_embedder
+from agentic_os.tiers.index.chunks import Chunk, read_chunks, read_projects
+from agentic_os.tiers.index.surface import ask_index
+from agentic_os.tiers.index.table import looks_at_all, open_table
+from agentic_os.tiers.index.writer import VectorWriter, private_files
 from agentic_os.tiers.interface import Query
 from agentic_os.tiers.route import search
-from agentic_os.tiers.semantic import ask_index
-from agentic_os.tiers.vectors import looks_at_all, open_table
-from agentic_os.tiers.vectors_writing import VectorWriter, private_files
 
 PROJECTS = 100
 PACKAGES = ("asyncio", "http", "json", "logging", "urllib")

@@ -33,19 +33,18 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "support"))
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
-from witness_actors import Owner, new_witness
-
-from agentic_os.crypto import generate_key
-from agentic_os.witness.add_checkpoint import AddCheckpoint, write_add_checkpoint
-from agentic_os.witness.bookmark_json import write_request
-from agentic_os.witness.submission import build_bookmark
+from agentic_os.crypto.keys.pairs import generate_key
+from agentic_os.witness.client.submission import build_bookmark
+from agentic_os.witness.protocol.add_checkpoint import AddCheckpoint, write_add_checkpoint
+from agentic_os.witness.protocol.json import write_request
+from support.witness.actors import Owner, new_witness
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agentic_os.crypto.keys import Algorithm
+    from agentic_os.crypto.keys.pairs import Algorithm
 
 PAGE_BYTES = 4096
 SYNC_SECONDS = 1.5
@@ -53,8 +52,8 @@ MESSAGE = b"m" * 400
 REQUESTS_LIMIT = 60_000
 SERVER = (
     "import sys; from pathlib import Path;"
-    "from agentic_os.witness.config import read_witness_config;"
-    "from agentic_os.witness.server import serve_witness;"
+    "from agentic_os.witness.service.config import read_witness_config;"
+    "from agentic_os.witness.service.server import serve_witness;"
     "serve_witness(read_witness_config(Path(sys.argv[1])),"
     " started=lambda host, port: print(port, flush=True))"
 )

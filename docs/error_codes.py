@@ -199,8 +199,9 @@ def _words(node: ast.expr | None) -> str:
 def refusals() -> list[tuple[str, int, str]]:
     """What the witness service answers when it refuses: code, HTTP status, message."""
     found: dict[tuple[str, int], str] = {}
-    for path in sorted((SOURCE / "witness").glob("*.py")):
-        constants = _constants(importlib.import_module(f"agentic_os.witness.{path.stem}"))
+    for path in sorted((SOURCE / "witness").rglob("*.py")):
+        name = ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts)
+        constants = _constants(importlib.import_module(name))
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Call) and _name(node.func) in ("Refusal", "Row"):
                 status, message = _keyword(node, "status"), _keyword(node, "message")

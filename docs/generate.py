@@ -16,17 +16,17 @@ import msgspec
 import typer
 
 from agentic_os.aggregate.codes import CODES as AGGREGATE_CODES
-from agentic_os.aggregate.graph_codes import GRAPH_CODES, NEAR_MISS_CODES
+from agentic_os.aggregate.graph.codes import GRAPH_CODES, NEAR_MISS_CODES
 from agentic_os.cli.app import application
-from agentic_os.doctor import CHECKS, IDENTITY_CHECKS
+from agentic_os.doctor.identifiers import CHECKS, IDENTITY_CHECKS
 from agentic_os.identity.documents import IDENTITY_DOCUMENTS
 from agentic_os.identity.safe_mode import HINTS
-from agentic_os.ledger import ENTRY_TYPES
-from agentic_os.registry import CODES as REGISTRY_CODES
+from agentic_os.ledger.line.vocabulary import ENTRY_TYPES
+from agentic_os.registry.codes import CODES as REGISTRY_CODES
 from agentic_os.results import DOCUMENTS, Envelope
-from agentic_os.tiers.engine_codes import ENGINE_CODES
-from agentic_os.tiers.graph_union_answers import GRAPH_DOCUMENTS
-from agentic_os.tiers.index_codes import INDEX_CODES
+from agentic_os.tiers.engines.codes import ENGINE_CODES
+from agentic_os.tiers.graph.union_answers import GRAPH_DOCUMENTS
+from agentic_os.tiers.index.codes import INDEX_CODES
 
 sys.path.insert(0, str(Path(__file__).parent))
 

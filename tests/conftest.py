@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from fleet_builder import FleetBuilder
 from hypothesis import settings
+
+from support.fleet.builder import FleetBuilder
 
 if TYPE_CHECKING:
     from agentic_os.aggregate.workspace import Person

@@ -20,7 +20,7 @@ from email.parser import BytesParser
 from pathlib import Path
 
 from agentic_os.text.decoding import decode
-from agentic_os.text.markdown import sections
+from agentic_os.text.markdown.structure import sections
 
 HERE = Path(__file__).parent
 PACKAGES = HERE / "packages.txt"

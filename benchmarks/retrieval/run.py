@@ -33,7 +33,7 @@ from judge import RANKS, Answerer, Figures, judge
 from agentic_os.aggregate.workspace import Person, Workspace, open_workspace
 from agentic_os.results import SearchMode
 from agentic_os.tiers.embed.selection import find_model
-from agentic_os.tiers.index_build import build_index
+from agentic_os.tiers.index.build import build_index
 from agentic_os.tiers.interface import Query
 from agentic_os.tiers.route import search
 

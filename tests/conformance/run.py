@@ -31,16 +31,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "tests/support"))
+sys.path.insert(0, str(ROOT / "tests"))
 
 import uvicorn  # noqa: E402 - after the path is set
-from aios_builder import AiosBuilder  # noqa: E402 - after the path is set
-from conformance_fixtures import with_fixtures  # noqa: E402 - after the path is set
 
 from agentic_os.aggregate.workspace import Person  # noqa: E402 - after the path is set
 from agentic_os.server.application import make_application  # noqa: E402 - after the path is set
-from agentic_os.server.http import HTTP_PARSER, KEEP_ALIVE_SECONDS, HttpOptions, guarded  # noqa: E402 - after the path is set
 from agentic_os.server.seat import Seat  # noqa: E402 - after the path is set
+from agentic_os.server.transport.http import HTTP_PARSER, KEEP_ALIVE_SECONDS, HttpOptions, guarded  # noqa: E402 - after the path is set
+from support.aios.builder import AiosBuilder  # noqa: E402 - after the path is set
+from support.mcp.conformance_fixtures import with_fixtures  # noqa: E402 - after the path is set
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send

@@ -36,7 +36,7 @@ def test_every_code_that_a_test_names_is_on_the_page() -> None:
     page = (ROOT / "docs/reference/codes.md").read_text(encoding="utf-8")
     named: set[str] = set()
     for room in ("crypto", "identity", "ledger", "witness"):
-        for path in (ROOT / "tests/unit" / room).glob("test_*.py"):
+        for path in (ROOT / "tests/unit" / room).rglob("test_*.py"):
             named.update(NAMED.findall(path.read_text(encoding="utf-8")))
 
     assert len(named) > ENOUGH_CODES

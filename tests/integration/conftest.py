@@ -5,7 +5,8 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from producer import STACKS, Producer
+
+from support.fleet.producer import STACKS, Producer
 
 OLD_RELEASES = {
     "0.3.0": "obsidian-graphify",

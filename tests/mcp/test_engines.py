@@ -8,12 +8,12 @@ from pathlib import Path
 
 import anyio
 import pytest
-from cli_call import call
-from engine_builder import engine_project, hostile_command, row
-from fleet_builder import FleetBuilder
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from mcp import Client
+from support.engine.builder import engine_project, hostile_command, row
+from support.fleet.builder import FleetBuilder
+from support.process.cli_call import call
 
 
 @pytest.fixture

@@ -12,17 +12,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aios_builder import AiosBuilder
-from fleet_builder import FleetBuilder, ProjectBuilder
-from lent_models import lend_tiny
 
 from agentic_os.aggregate.workspace import Person
-from agentic_os.server.calls import ToolAnswer, call, definitions
 from agentic_os.server.prompts import render_prompt
 from agentic_os.server.resources import STATIC, read_resource, source_uri
 from agentic_os.server.seat import Seat
+from agentic_os.server.tools.calls import ToolAnswer, call, definitions
 from agentic_os.text.fencing import visible
-from agentic_os.tiers.index_build import build_index
+from agentic_os.tiers.index.build import build_index
+from support.aios.builder import AiosBuilder
+from support.fleet.builder import FleetBuilder, ProjectBuilder
+from support.model.lent import lend_tiny
 
 WORD = "quillfeather"
 SECRET = "ghp_" + "k7Qz2Vb9Xn4Lm8Rt6Yw3Pd5Hs1Jc0Fa2Gu7E"

@@ -11,16 +11,16 @@ from typing import Any
 import anyio
 import anyio.to_thread
 import pytest
-from cli_process import run
-from fleet_builder import FleetBuilder
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from agentic_os.aggregate.workspace import Person
-from agentic_os.server import calls
 from agentic_os.server.application import MAX_THREADS, make_application
-from agentic_os.server.calls import ToolAnswer
 from agentic_os.server.seat import Seat
+from agentic_os.server.tools import calls
+from agentic_os.server.tools.calls import ToolAnswer
 from mcp import Client
+from support.fleet.builder import FleetBuilder
+from support.process.cli_process import run
 
 WAIT_SECONDS = 60
 

@@ -12,13 +12,13 @@ from typing import Any
 
 import anyio
 import pytest
-from aios_builder import AiosBuilder
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPError
-from prepared_model import lend_minilm
 
 from agentic_os.results import MODES
 from mcp import Client
+from support.aios.builder import AiosBuilder
+from support.model.prepared import lend_minilm
 
 FLEET = Path(__file__).parents[2] / "examples/fleet"
 PARENT = """

@@ -128,6 +128,8 @@ def test_the_hook_loads_neither_the_protocol_nor_any_search(places: Path) -> Non
     answer = json.loads(finished.stdout)["hookSpecificOutput"]["additionalContext"]
     assert "Memory: Shared" in answer
     assert "## Fleet: billing" in answer
-    assert {"agentic_os.aios.projection", "agentic_os.aggregate.store"} <= names
+    assert {"agentic_os.aios.context.selection", "agentic_os.aggregate.store.database"} <= names
     assert loaded(words) & {"mcp", "pydantic", "anyio", "starlette", "agentic_os.tiers"} == set()
-    assert not {name for name in names if name.startswith(("agentic_os.aios.search", "mcp"))}
+    assert not {
+        name for name in names if name.startswith(("agentic_os.aios.search.request", "mcp"))
+    }

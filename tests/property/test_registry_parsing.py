@@ -8,19 +8,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from agentic_os.errors import SettingsError
-from agentic_os.registry import (
-    CODES,
-    Descriptor,
-    Escape,
-    ProjectKey,
-    contained,
-    parse_descriptor,
-    read_record,
-    slug_of,
-)
-from agentic_os.registry.identity import assign_ids
-from agentic_os.registry.pruning import Pruning
-from agentic_os.registry.record import split_record
+from agentic_os.registry.codes import CODES
+from agentic_os.registry.descriptor.containment import Escape, contained
+from agentic_os.registry.descriptor.reading import parse_descriptor
+from agentic_os.registry.descriptor.record import read_record, split_record
+from agentic_os.registry.descriptor.values import Descriptor
+from agentic_os.registry.identity.ids import ProjectKey, assign_ids, slug_of
+from agentic_os.registry.walk.pruning import Pruning
 from agentic_os.settings.parsing import parse_settings
 
 KEYS = ["project", "name", "memory", "stack", "tier", "memory_path", "vault_path", "graph_path"]

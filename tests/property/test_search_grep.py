@@ -3,13 +3,13 @@
 import tempfile
 from pathlib import Path
 
-from fleet_builder import FleetBuilder
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentic_os.aggregate.workspace import Person, open_workspace
 from agentic_os.tiers.interface import MAX_LIMIT_HITS, Query
 from agentic_os.tiers.route import search
+from support.fleet.builder import FleetBuilder
 
 LETTERS = "abzAZ09_-./:#*`|[]()<>\"'%&;,!?äßéЖ日🚀 \t"
 LINE = st.text(alphabet=LETTERS, min_size=1, max_size=40)

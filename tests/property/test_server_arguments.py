@@ -7,14 +7,15 @@ from typing import Any, TypeVar
 
 import jsonschema
 import pytest
-from aios_builder import AiosBuilder
-from fleet_builder import FleetBuilder
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agentic_os.aggregate.workspace import Person
 from agentic_os.errors import AgenticOSError
-from agentic_os.server.calls import (
+from agentic_os.server.prompts import PROMPTS, render_prompt
+from agentic_os.server.resources import ResourceText, read_resource
+from agentic_os.server.seat import Seat
+from agentic_os.server.tools.calls import (
     AIOS_FAILED,
     CONTEXT_FAILED,
     INTERNAL_ERROR,
@@ -24,10 +25,9 @@ from agentic_os.server.calls import (
     call,
     definitions,
 )
-from agentic_os.server.definitions import AIOS
-from agentic_os.server.prompts import PROMPTS, render_prompt
-from agentic_os.server.resources import ResourceText, read_resource
-from agentic_os.server.seat import Seat
+from agentic_os.server.tools.definitions import AIOS
+from support.aios.builder import AiosBuilder
+from support.fleet.builder import FleetBuilder
 
 T = TypeVar("T")
 

@@ -21,9 +21,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from cli_call import call
-from engine_builder import engine_project
-from fleet_builder import FleetBuilder, ProjectBuilder
+
+from support.engine.builder import engine_project
+from support.fleet.builder import FleetBuilder, ProjectBuilder
+from support.process.cli_call import call
 
 pytestmark = [pytest.mark.services, pytest.mark.timeout(900)]
 

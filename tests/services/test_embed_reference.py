@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pytest
-from prepared_model import model_cache, prepared_minilm
 
-from agentic_os.tiers.embed.onnx_embedder import open_onnx
-from agentic_os.tiers.embed.weights_package import MINILM_PACKAGE, download, installed
+from agentic_os.tiers.embed.onnx import open_onnx
+from agentic_os.tiers.embed.prepare.package import MINILM_PACKAGE, download, installed
+from support.model.prepared import model_cache, prepared_minilm
 
 pytestmark = [pytest.mark.services, pytest.mark.timeout(1_200)]
 
@@ -36,7 +36,7 @@ REFERENCE = """
 import json, os, sys
 import numpy as np
 from pathlib import Path
-from agentic_os.tiers.embed.reference import open_reference
+from agentic_os.tiers.embed.sentence_transformers import open_reference
 folder, corpus, out = sys.argv[1:]
 documents, queries = json.loads(Path(corpus).read_text(encoding="utf-8"))
 embedder = open_reference(Path(folder), "reference")
@@ -184,10 +184,10 @@ def test_both_name_the_same_passages(judged: Judged) -> None:
 
 def test_the_graph_before_quantisation_is_the_reference(judged: Judged, weights: Path) -> None:
     """The graph built without torch computes what torch computes."""
-    from agentic_os.tiers.embed.bert_graph import build_bert
-    from agentic_os.tiers.embed.making import look_at
-    from agentic_os.tiers.embed.onnx_embedder import load_session
-    from agentic_os.tiers.embed.weights import read_weights
+    from agentic_os.tiers.embed.onnx import load_session
+    from agentic_os.tiers.embed.prepare.make import look_at
+    from agentic_os.tiers.embed.weights.bert_graph import build_bert
+    from agentic_os.tiers.embed.weights.safetensors import read_weights
 
     model = look_at(weights)
     assert model.layout.bert is not None
@@ -219,8 +219,8 @@ def test_a_model_that_no_graph_is_built_of_is_kept_for_the_library(
     code = """
 import os, sys
 from pathlib import Path
-from agentic_os.tiers.embed.prepare import prepare
-from agentic_os.tiers.embed.sources import FolderSource
+from agentic_os.tiers.embed.prepare.request import prepare
+from agentic_os.tiers.embed.prepare.sources import FolderSource
 from agentic_os.tiers.embed.selection import open_embedder
 root = Path(sys.argv[1])
 source = FolderSource(folder=root / "other", name="other")

@@ -9,10 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from built_wheel import checked, wheel
-from cli_process import Finished, run
-from fleet_builder import FleetBuilder
-from tiny_model import write_tiny_model
+
+from support.fleet.builder import FleetBuilder
+from support.model.tiny import write_tiny_model
+from support.process.built_wheel import checked, wheel
+from support.process.cli_process import Finished, run
 
 pytestmark = [pytest.mark.services, pytest.mark.timeout(900)]
 __all__ = ["wheel"]  # a fixture

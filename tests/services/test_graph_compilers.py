@@ -16,7 +16,8 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from code_builder import CodeBuilder
+
+from support.graph.code import CodeBuilder
 
 pytestmark = pytest.mark.services
 

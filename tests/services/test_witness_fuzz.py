@@ -26,12 +26,12 @@ from schemathesis.specs.openapi.checks import (
     response_schema_conformance,
     status_code_conformance,
 )
-from witness_actors import HTTP, Owner, Serving, new_witness, serving
 
-from agentic_os.witness.add_checkpoint import AddCheckpoint, write_add_checkpoint
-from agentic_os.witness.bookmark_json import write_request
-from agentic_os.witness.config import WitnessConfig
-from agentic_os.witness.submission import build_bookmark
+from agentic_os.witness.client.submission import build_bookmark
+from agentic_os.witness.protocol.add_checkpoint import AddCheckpoint, write_add_checkpoint
+from agentic_os.witness.protocol.json import write_request
+from agentic_os.witness.service.config import WitnessConfig
+from support.witness.actors import HTTP, Owner, Serving, new_witness, serving
 
 pytestmark = pytest.mark.services
 

@@ -11,13 +11,13 @@ import time
 from pathlib import Path
 
 import pytest
-from witness_actors import Owner, new_witness, policy_of, serving
 
-from agentic_os.crypto.merkle import leaf_hash
-from agentic_os.crypto.note_keys import parse_vkey
-from agentic_os.witness.config import WitnessConfig
-from agentic_os.witness.receipt_files import export_proof
-from agentic_os.witness.rounds import WitnessRounds
+from agentic_os.crypto.tlog.merkle import leaf_hash
+from agentic_os.crypto.tlog.note_keys import parse_vkey
+from agentic_os.witness.client.receipt_files import export_proof
+from agentic_os.witness.client.rounds import WitnessRounds
+from agentic_os.witness.service.config import WitnessConfig
+from support.witness.actors import Owner, new_witness, policy_of, serving
 
 pytestmark = pytest.mark.services
 

@@ -14,18 +14,18 @@ from pathlib import Path
 
 import httpx
 import pytest
-from witness_actors import Owner, new_witness
 
-from agentic_os.witness.add_checkpoint import AddCheckpoint, write_add_checkpoint
-from agentic_os.witness.bookmark_json import write_request
-from agentic_os.witness.submission import build_bookmark
+from agentic_os.witness.client.submission import build_bookmark
+from agentic_os.witness.protocol.add_checkpoint import AddCheckpoint, write_add_checkpoint
+from agentic_os.witness.protocol.json import write_request
+from support.witness.actors import Owner, new_witness
 
 pytestmark = pytest.mark.services
 
 SERVER = (
     "import os, sys; from pathlib import Path;"
-    "from agentic_os.witness.config import read_witness_config;"
-    "from agentic_os.witness.server import serve_witness;"
+    "from agentic_os.witness.service.config import read_witness_config;"
+    "from agentic_os.witness.service.server import serve_witness;"
     "serve_witness(read_witness_config(Path(sys.argv[1])),"
     " started=lambda host, port: print(port, os.getpid(), flush=True))"
 )

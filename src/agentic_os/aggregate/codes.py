@@ -7,7 +7,7 @@ it.
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from agentic_os.registry import CodeRow
+from agentic_os.registry.codes import CodeRow
 
 CODES: Mapping[str, CodeRow] = MappingProxyType(
     {

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentic_os.registry import Project
+from agentic_os.registry.project import Project
 from agentic_os.results import CrossLink
 
 MIN_FREE_CHARS = 3

@@ -10,12 +10,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
-from agentic_os.registry import Fleet, Project
+from agentic_os.registry.fleet import Fleet
+from agentic_os.registry.project import Project
 from agentic_os.results import CapabilitiesData, Difference, DifferencesData, FactView, MemoryData
 from agentic_os.text.fencing import one_line
 from agentic_os.text.front_matter import split_front_matter
-from agentic_os.text.markdown import without_comments
-from agentic_os.text.redaction import Redactor
+from agentic_os.text.markdown.structure import without_comments
+from agentic_os.text.secrets.redaction import Redactor
 
 SUMMARY_CHARS = 240
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|!~])")

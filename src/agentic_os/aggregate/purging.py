@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 
-from agentic_os.aggregate.space import LOCK_NAME, all_spaces, delete_space, space_for
+from agentic_os.aggregate.store.space import LOCK_NAME, all_spaces, delete_space, space_for
 from agentic_os.aggregate.workspace import Person
 from agentic_os.errors import StoreLockedError
 from agentic_os.files.places import places_from
 from agentic_os.files.publishing import ExclusiveLock
 from agentic_os.results import Answer, PurgeData
-from agentic_os.settings import effective_roots, load_settings
+from agentic_os.settings.location import load_settings
+from agentic_os.settings.selection import effective_roots
 
 
 def purge_spaces(

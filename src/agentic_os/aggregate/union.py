@@ -10,9 +10,9 @@ from typing import Any
 
 from agentic_os.aggregate.cross_links import cross_links, names_of
 from agentic_os.aggregate.differences import differences, statements
-from agentic_os.aggregate.store import Store
-from agentic_os.aggregate.vault import note_links, note_tags, note_targets
-from agentic_os.registry import Fleet
+from agentic_os.aggregate.store.database import Store
+from agentic_os.aggregate.surfaces.vault import note_links, note_tags, note_targets
+from agentic_os.registry.fleet import Fleet
 from agentic_os.results import (
     CapabilitiesData,
     CapabilitySection,

@@ -13,10 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from agentic_os.aggregate.fleetwide import Person
-from agentic_os.aggregate.refresh import Progress, Refreshed, refresh, silent
-from agentic_os.aggregate.space import Space, space_for
-from agentic_os.aggregate.store import (
+from agentic_os.aggregate.fleet import Person
+from agentic_os.aggregate.refresh.surfaces import Progress, Refreshed, refresh, silent
+from agentic_os.aggregate.store.database import (
     STORE_FULL,
     STORE_UNWRITABLE,
     WRITER_WAIT_SECONDS,
@@ -26,20 +25,19 @@ from agentic_os.aggregate.store import (
     store_error,
     writing,
 )
+from agentic_os.aggregate.store.space import Space, space_for
 from agentic_os.errors import StoreError, StoreLockedError
 from agentic_os.files.places import Places, places_from
-from agentic_os.registry import (
-    WALK_BOUNDS,
-    Fleet,
-    KnownDescriptor,
-    Project,
-    decode_known,
-    load_fleet,
-)
+from agentic_os.registry.codes import WALK_BOUNDS
+from agentic_os.registry.descriptor.known import KnownDescriptor, decode_known
+from agentic_os.registry.fleet import Fleet, load_fleet
+from agentic_os.registry.project import Project
 from agentic_os.results import Diagnostic, Omission
-from agentic_os.settings import Root, Settings, effective_roots, load_settings
-from agentic_os.text.redacted_values import redacted_value
-from agentic_os.text.redaction import Redactor
+from agentic_os.settings.location import load_settings
+from agentic_os.settings.selection import effective_roots
+from agentic_os.settings.values import Root, Settings
+from agentic_os.text.secrets.redaction import Redactor
+from agentic_os.text.secrets.values_of import redacted_value
 
 __all__ = ["Freshness", "Person", "Unread", "Workspace", "open_workspace"]
 

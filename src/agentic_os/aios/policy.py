@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
-from agentic_os.aios.faults import POLICY_INVALID, argument_fault
+from agentic_os.aios.folder.faults import POLICY_INVALID, argument_fault
 
 MemoryMode = Literal["shared", "project", "off"]
 

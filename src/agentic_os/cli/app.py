@@ -1,8 +1,8 @@
 """The command line as one Typer application.
 
-Each command, or group of commands, is a file of this room by the same name. Loading and readying
-all of them costs as much as answering a warm question, so a call that names one gets that one;
-anything else (help, a slip of the pen) gets all. Modules of commands import nothing heavy: a
+Each command, or group of commands, is a file below ``commands`` by the same name. Loading all of
+them costs as much as answering a warm question, so a call that names one gets that one; anything
+else (help, a slip of the pen) gets all. Modules of commands import nothing heavy: a
 command loads what it needs when it runs, so that ``--help`` and shell completion stay quick.
 """
 
@@ -12,28 +12,31 @@ from importlib import import_module
 
 import typer
 
-COMMANDS = (
-    "scan",
-    "roots",
-    "aggregate",
-    "memory",
-    "vault",
-    "capabilities",
-    "search",
-    "graph",
-    "index",
-    "model",
-    "aios",
-    "ledger",
-    "witness",
-    "serve",
-    "mcp",
-    "hook",
-    "doctor",
-    "paths",
-    "purge",
-)
-"""In the order of the help text. A module has an ``app``, or a function of its own name."""
+COMMANDS = {
+    "scan": "fleet.scan",
+    "roots": "fleet.roots",
+    "aggregate": "fleet.aggregate",
+    "memory": "ask.memory",
+    "vault": "ask.vault",
+    "capabilities": "ask.capabilities",
+    "search": "ask.search",
+    "graph": "ask.graph.app",
+    "index": "fleet.index",
+    "model": "fleet.model",
+    "aios": "person.aios",
+    "ledger": "trust.ledger",
+    "witness": "trust.witness",
+    "serve": "agents.serve",
+    "mcp": "agents.mcp",
+    "hook": "agents.hook",
+    "doctor": "fleet.doctor",
+    "paths": "fleet.paths",
+    "purge": "fleet.purge",
+}
+"""Each command and its module below ``commands``, in the order of the help text.
+
+A module has an ``app``, or a function of its own name.
+"""
 
 
 @lru_cache(maxsize=len(COMMANDS) + 1)
@@ -49,7 +52,7 @@ def application(only: str | None = None) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     for name in COMMANDS if only is None else (only,):
-        module = import_module(f"agentic_os.cli.{name}")
+        module = import_module(f"agentic_os.cli.commands.{COMMANDS[name]}")
         if isinstance(group := getattr(module, "app", None), typer.Typer):
             app.add_typer(group, name=name)
         else:

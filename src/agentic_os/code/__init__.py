@@ -1,48 +1,5 @@
-"""Sources and manifests, read as text: imports, symbols, uses, routes, packages.
+"""Sources and manifests, read as text: imports, symbols, uses, routes, packages, passages.
 
-Re-exported are the values. The readers (``reading.read_source``, ``manifests.read_manifest``)
-are imported from their modules, since they bring the grammars along, which a fleet without
-graphs never needs.
+``values`` says what is found; ``reading.read_source`` and ``manifests.reading.read_manifest`` find
+it. The grammars are loaded by the readers alone, since a fleet without graphs never needs them.
 """
-
-from agentic_os.code.manifest_values import (
-    Command,
-    Dependency,
-    Entry,
-    Manifest,
-    Package,
-    Script,
-)
-from agentic_os.code.values import (
-    Binding,
-    Holder,
-    HttpCall,
-    Import,
-    Language,
-    Launch,
-    Mount,
-    Route,
-    SourceFacts,
-    Symbol,
-    Use,
-)
-
-__all__ = [
-    "Binding",
-    "Command",
-    "Dependency",
-    "Entry",
-    "Holder",
-    "HttpCall",
-    "Import",
-    "Language",
-    "Launch",
-    "Manifest",
-    "Mount",
-    "Package",
-    "Route",
-    "Script",
-    "SourceFacts",
-    "Symbol",
-    "Use",
-]

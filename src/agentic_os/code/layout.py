@@ -13,7 +13,7 @@ from typing import Literal
 
 import msgspec
 
-from agentic_os.code.manifest_values import Manifest
+from agentic_os.code.manifests.values import Manifest
 from agentic_os.code.reading import language_family
 
 EXCLUDED_FOLDERS = frozenset(

@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from agentic_os.code.go_source import read_go
-from agentic_os.code.python_source import read_python
-from agentic_os.code.script_source import read_script
+from agentic_os.code.go import read_go
+from agentic_os.code.python.source import read_python
+from agentic_os.code.script.source import read_script
 from agentic_os.code.values import Language, SourceFacts
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from agentic_os.aggregate.graph_tables import STATUS_STALE
-from agentic_os.aggregate.store import SQLITE_MINIMUM
+from agentic_os.aggregate.graph.tables import STATUS_STALE
+from agentic_os.aggregate.store.database import SQLITE_MINIMUM
 from agentic_os.aggregate.union import missing_facts
 from agentic_os.aggregate.workspace import Workspace
 from agentic_os.doctor.grants import examine_grants
@@ -20,16 +20,13 @@ from agentic_os.doctor.index import examine_index
 from agentic_os.doctor.instructions import drift
 from agentic_os.errors import FilesError
 from agentic_os.files.reading import Folder
-from agentic_os.registry import (
-    MAX_DESCRIPTOR_BYTES,
-    Project,
-    compare_record,
-    read_record,
-)
+from agentic_os.registry.descriptor.reading import MAX_DESCRIPTOR_BYTES
+from agentic_os.registry.descriptor.record import compare_record, read_record
+from agentic_os.registry.project import Project
 from agentic_os.results import Check, CheckStatus, Diagnostic, Severity
 from agentic_os.text.decoding import decode
 from agentic_os.text.fencing import one_line
-from agentic_os.text.redacted_values import redacted_value
+from agentic_os.text.secrets.values_of import redacted_value
 
 MEMORY_NOTICE_LINES = 150
 MEMORY_WARN_LINES = 180

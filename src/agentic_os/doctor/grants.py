@@ -18,7 +18,7 @@ def examine_grants(workspace: Workspace, scope: frozenset[str] | None) -> Iterat
     if not workspace.settings.grants:
         return
     # Not loaded where nothing was granted.
-    from agentic_os.tiers.engine_grants import grant_views
+    from agentic_os.tiers.engines.grants import grant_views
 
     narrowed = any(root.origin == "command line" for root in workspace.roots)
     for view in grant_views(workspace.settings, workspace.fleet):

@@ -11,12 +11,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
-from agentic_os.crypto.envelope_keys import parse_time
+from agentic_os.crypto.envelope.public_keys import parse_time
 from agentic_os.doctor.identifiers import IDENTITY_CHECKS
-from agentic_os.identity import HealthData, identity_health
-from agentic_os.ledger import Finding
+from agentic_os.identity.health import HealthData, identity_health
+from agentic_os.ledger.answers import Finding
 from agentic_os.results import Check
-from agentic_os.witness.health import witness_health
+from agentic_os.witness.service.health import witness_health
 
 ACKNOWLEDGED_WITHIN: Final = timedelta(hours=24)
 LINES_UNACKNOWLEDGED: Final = 200

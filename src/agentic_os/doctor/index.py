@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from agentic_os.aggregate.workspace import Workspace
 from agentic_os.errors import SemanticIndexError
 from agentic_os.results import Check
-from agentic_os.tiers.vectors import tables, vectors_folder
+from agentic_os.tiers.index.table import tables, vectors_folder
 
 CHECK = "index"
 
@@ -16,7 +16,7 @@ def examine_index(workspace: Workspace) -> Iterator[Check]:
         return
     # Not loaded where there is no index.
     from agentic_os.tiers.embed.selection import find_model
-    from agentic_os.tiers.index_status import index_status
+    from agentic_os.tiers.index.status import index_status
 
     try:
         answer = index_status(workspace)

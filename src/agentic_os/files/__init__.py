@@ -1,4 +1,1 @@
-"""Bounded no-follow reads, atomic publishing, places on disk, and ``.git`` read without git.
-
-Import from the modules: ``reading``, ``publishing``, ``places``, ``git``.
-"""
+"""Bounded no-follow reads, atomic publishing, places on disk, and ``.git`` read without git."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from agentic_os.ledger import Finding, VerifyData
+from agentic_os.ledger.answers import Finding, VerifyData
 
 Mode = Literal["ready", "safe_mode"]
 RestoredFrom = Literal["live", "snapshot", "ledger", "none"]

@@ -14,7 +14,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from agentic_os.crypto import JsonInput, encode
+from agentic_os.crypto.canonical.json import encode
+from agentic_os.crypto.canonical.values import JsonInput
 from agentic_os.errors import IdentityError
 from agentic_os.ledger.layout import AUDIT_NAME
 

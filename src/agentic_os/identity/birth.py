@@ -15,24 +15,22 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from agentic_os.crypto import (
+from agentic_os.crypto.envelope.public_keys import (
     PublicKeyEnvelope,
-    SignedEnvelope,
-    SigningKey,
     identity_id,
-    read_envelope,
     read_public_key_envelope,
-    verify_envelope,
 )
-from agentic_os.crypto.note_keys import NoteSigner
+from agentic_os.crypto.envelope.signed import SignedEnvelope, read_envelope, verify_envelope
+from agentic_os.crypto.keys.pairs import SigningKey
+from agentic_os.crypto.tlog.note_keys import NoteSigner
 from agentic_os.errors import IdentityError, UsageError
 from agentic_os.files.publishing import private_folder
 from agentic_os.identity.answers import InitData
-from agentic_os.identity.keyring import create_keys, keep_envelope
-from agentic_os.ledger import begin_journal, genesis_draft, self_made_bundle
-from agentic_os.ledger.genesis import PROFILES, RING0_KIND
+from agentic_os.identity.folder.keyring import create_keys, keep_envelope
+from agentic_os.ledger.file.opening import begin_journal
 from agentic_os.ledger.layout import CHECKPOINT_KEY
-from agentic_os.ledger.payloads import Role
+from agentic_os.ledger.line.payloads import Role
+from agentic_os.ledger.rule.genesis import PROFILES, RING0_KIND, genesis_draft, self_made_bundle
 
 DEFAULT_PURPOSE = "The constitution of this identity."
 

@@ -4,13 +4,13 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Literal, NamedTuple, TypeAlias
 
-from agentic_os.crypto.envelope_keys import parse_time
+from agentic_os.crypto.envelope.public_keys import parse_time
 from agentic_os.errors import CryptoError, IdentityError, LedgerError
 from agentic_os.files.publishing import publish
 from agentic_os.identity import safe_mode
 from agentic_os.identity.answers import WitnessAnswer
-from agentic_os.identity.organs import Organs
-from agentic_os.identity.witness_tail import keep_tail, read_tail, tail_now
+from agentic_os.identity.folder.witness_tail import keep_tail, read_tail, tail_now
+from agentic_os.identity.ready import Organs
 from agentic_os.identity.witnessing import (
     KeptReceipt,
     bookmark_due,
@@ -18,9 +18,9 @@ from agentic_os.identity.witnessing import (
     receipt_request,
     unsettled,
 )
-from agentic_os.ledger import Finding
-from agentic_os.ledger.head import HEAD_NAME, state_head
-from agentic_os.witness.outcomes import RoundResult, WitnessOutcome
+from agentic_os.ledger.answers import Finding
+from agentic_os.ledger.file.head import HEAD_NAME, state_head
+from agentic_os.witness.client.outcomes import RoundResult, WitnessOutcome
 
 Occasion: TypeAlias = Literal["asked", "due", "shutdown"]
 Reason: TypeAlias = Literal["entries", "time", "shutdown", "asked", "not_due"]

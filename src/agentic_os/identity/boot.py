@@ -30,7 +30,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, TypeVar
 
-from agentic_os.crypto import PublicKeyEnvelope, identity_id
+from agentic_os.crypto.envelope.public_keys import PublicKeyEnvelope, identity_id
 from agentic_os.errors import (
     AgenticOSError,
     CryptoError,
@@ -43,25 +43,29 @@ from agentic_os.files.publishing import ExclusiveLock
 from agentic_os.files.reading import Folder
 from agentic_os.identity import safe_mode
 from agentic_os.identity.answers import BootData, StandingView
-from agentic_os.identity.high_water import require_high_water
-from agentic_os.identity.keyring import (
+from agentic_os.identity.folder.high_water import require_high_water
+from agentic_os.identity.folder.keyring import (
     KeyRing,
     keep_envelope,
     require_current,
     require_own_envelope,
 )
-from agentic_os.identity.organs import Organs
-from agentic_os.identity.pinned_keys import PinnedKeys
+from agentic_os.identity.folder.pinned_keys import PinnedKeys
+from agentic_os.identity.folder.tables import open_tables, read_tables
+from agentic_os.identity.folder.witness_tail import read_tail, require_tail
+from agentic_os.identity.ready import Organs
 from agentic_os.identity.restoring import Milestones, candidate_lines, restore
 from agentic_os.identity.session import Identity
-from agentic_os.identity.tables import open_tables, read_tables
-from agentic_os.identity.witness_tail import read_tail, require_tail
 from agentic_os.identity.witnessing import Witnesses
-from agentic_os.ledger import Chain, Finding, Journal, Projection, Writer, open_journal
-from agentic_os.ledger.head import HEAD_BYTES, HEAD_NAME, CosignedHead, read_head
-from agentic_os.ledger.opening import lock_folder
-from agentic_os.ledger.payloads import Role
-from agentic_os.ledger.verify import Progress
+from agentic_os.ledger.answers import Finding
+from agentic_os.ledger.file.head import HEAD_BYTES, HEAD_NAME, CosignedHead, read_head
+from agentic_os.ledger.file.journal import Journal
+from agentic_os.ledger.file.opening import lock_folder, open_journal
+from agentic_os.ledger.file.verify import Progress
+from agentic_os.ledger.line.payloads import Role
+from agentic_os.ledger.projection.tables import Projection
+from agentic_os.ledger.rule.chain import Chain
+from agentic_os.ledger.writing import Writer
 
 HALTING_CODES: Final = frozenset({"LEDGER_MISSING", "LEDGER_UNREADABLE", "TORN_COPY_FAILED"})
 

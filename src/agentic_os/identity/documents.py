@@ -7,7 +7,7 @@ from agentic_os.identity.answers import (
     InitData,
     RotateData,
 )
-from agentic_os.ledger import (
+from agentic_os.ledger.answers import (
     AppendData,
     BackupData,
     ProveData,
@@ -15,9 +15,9 @@ from agentic_os.ledger import (
     ShowData,
     VerifyData,
 )
-from agentic_os.witness.journal import WitnessJournal
-from agentic_os.witness.keyring import KeygenData
-from agentic_os.witness.receipt_files import ReceiptReport
+from agentic_os.witness.client.receipt_files import ReceiptReport
+from agentic_os.witness.service.journal import WitnessJournal
+from agentic_os.witness.service.keyring import KeygenData
 
 IDENTITY_DOCUMENTS: dict[str, type] = {
     "ledger-init": InitData,

@@ -11,19 +11,20 @@ from functools import partial
 from pathlib import Path
 from typing import Final, Literal, TypeAlias, TypeVar
 
-from agentic_os.crypto import read_key
+from agentic_os.crypto.keys.files import read_key
 from agentic_os.errors import AgenticOSError
 from agentic_os.identity import safe_mode
-from agentic_os.identity.high_water import require_high_water
-from agentic_os.identity.keyring import require_own_envelope
-from agentic_os.identity.pinned_keys import PinnedKeys
+from agentic_os.identity.folder.high_water import require_high_water
+from agentic_os.identity.folder.keyring import require_own_envelope
+from agentic_os.identity.folder.pinned_keys import PinnedKeys
+from agentic_os.identity.folder.tables import read_tables
+from agentic_os.identity.folder.witness_tail import WitnessTail, read_tail, require_tail
 from agentic_os.identity.restoring import Milestones, candidate_lines
-from agentic_os.identity.tables import read_tables
-from agentic_os.identity.witness_tail import WitnessTail, read_tail, require_tail
-from agentic_os.ledger import Chain, FileStorage, Finding, VerifyData, verify_storage
+from agentic_os.ledger.answers import Finding, VerifyData
+from agentic_os.ledger.file.storage import LEDGER_NAME, FileStorage
+from agentic_os.ledger.file.verify import Progress, verify_storage
 from agentic_os.ledger.layout import CHECKPOINT_KEY, KEYS_FOLDER, key_path
-from agentic_os.ledger.storage import LEDGER_NAME
-from agentic_os.ledger.verify import Progress
+from agentic_os.ledger.rule.chain import Chain
 
 HealthState: TypeAlias = Literal["absent", "sound", "damaged", "latched"]
 

@@ -18,21 +18,21 @@ from typing import Final
 
 from agentic_os.errors import LedgerError, VerificationError
 from agentic_os.identity.answers import RestoredFrom
-from agentic_os.ledger.chain import Chain
-from agentic_os.ledger.entry import entry_hash
-from agentic_os.ledger.frame import line_of, split_line
-from agentic_os.ledger.journal import Journal
-from agentic_os.ledger.projection import EMPTY_CURSOR, Cursor, Projection
-from agentic_os.ledger.rows import Event
-from agentic_os.ledger.snapshot import (
+from agentic_os.ledger.file.journal import Journal
+from agentic_os.ledger.file.storage import LineReader
+from agentic_os.ledger.line.entry import entry_hash
+from agentic_os.ledger.line.frame import line_of, split_line
+from agentic_os.ledger.line.vocabulary import entry_type
+from agentic_os.ledger.projection.rows import Event
+from agentic_os.ledger.projection.snapshot import (
     Seal,
     list_snapshots,
     peek_seal,
     read_seal,
     restore_snapshot,
 )
-from agentic_os.ledger.storage import LineReader
-from agentic_os.ledger.vocabulary import entry_type
+from agentic_os.ledger.projection.tables import EMPTY_CURSOR, Cursor, Projection
+from agentic_os.ledger.rule.chain import Chain
 
 REPLAY_LINES: Final = 2_000
 

@@ -6,14 +6,15 @@ stays beside it under a retired name. A crash in between is finished by ``KeyRin
 
 from typing import Final
 
-from agentic_os.crypto import encode_base64
-from agentic_os.crypto.keys_transition import transition_text
+from agentic_os.crypto.canonical.texts import encode_base64
+from agentic_os.crypto.keys.transition import transition_text
 from agentic_os.errors import AgenticOSError, LedgerError
 from agentic_os.identity.answers import RotateData
-from agentic_os.identity.organs import Organs
-from agentic_os.ledger import Level, request
+from agentic_os.identity.ready import Organs
 from agentic_os.ledger.layout import KEY_SUFFIX
-from agentic_os.ledger.payloads import Role
+from agentic_os.ledger.line.payloads import Role
+from agentic_os.ledger.line.vocabulary import Level
+from agentic_os.ledger.writing import request
 
 _LEVELS: Final[dict[Role, Level]] = {
     "identity": "agent",

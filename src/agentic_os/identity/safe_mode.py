@@ -16,11 +16,11 @@ from typing import Final
 
 import msgspec
 
-from agentic_os.crypto import encode
+from agentic_os.crypto.canonical.json import encode
 from agentic_os.errors import FilesError, IdentityError
 from agentic_os.files.publishing import publish
 from agentic_os.files.reading import Folder
-from agentic_os.ledger import Finding
+from agentic_os.ledger.answers import Finding
 from agentic_os.ledger.layout import SAFE_MODE_NAME
 
 LATCH_BYTES: Final = 64 * 1024

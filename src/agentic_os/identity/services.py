@@ -6,33 +6,29 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from agentic_os.crypto import VerifyingKey
-from agentic_os.crypto.note_keys import NoteKey
+from agentic_os.crypto.keys.pairs import VerifyingKey
+from agentic_os.crypto.tlog.note_keys import NoteKey
 from agentic_os.errors import IdentityError
 from agentic_os.identity import safe_mode
 from agentic_os.identity.boot import BootOptions, boot
-from agentic_os.identity.high_water import forget_derived
-from agentic_os.identity.pinned_keys import PinnedKeys
-from agentic_os.identity.tables import open_tables
-from agentic_os.ledger import (
+from agentic_os.identity.folder.high_water import forget_derived
+from agentic_os.identity.folder.pinned_keys import PinnedKeys
+from agentic_os.identity.folder.tables import open_tables
+from agentic_os.ledger.answers import (
     BackupData,
-    FileStorage,
     Finding,
-    LineFilter,
+    LedgerFormat,
     RepairData,
     ShowData,
     VerifyData,
-    cut_torn_tail,
-    restore_backup,
-    restore_prefix,
-    show_lines,
-    verify_gold,
-    verify_storage,
-    write_backup,
 )
-from agentic_os.ledger.answers import LedgerFormat
-from agentic_os.ledger.storage import LEDGER_NAME
-from agentic_os.ledger.verify import Progress
+from agentic_os.ledger.backup.restore import restore_backup
+from agentic_os.ledger.backup.write import write_backup
+from agentic_os.ledger.file.repair import cut_torn_tail, restore_prefix
+from agentic_os.ledger.file.show import LineFilter, show_lines
+from agentic_os.ledger.file.storage import LEDGER_NAME, FileStorage
+from agentic_os.ledger.file.verify import Progress, verify_storage
+from agentic_os.ledger.gold import verify_gold
 
 _GOOD_STANDINGS = frozenset({"LEVEL", "BEHIND"})
 

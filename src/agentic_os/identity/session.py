@@ -14,35 +14,31 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from agentic_os.crypto import bare_hash
+from agentic_os.crypto.canonical.texts import bare_hash
 from agentic_os.errors import AgenticOSError, IdentityError, LedgerError
 from agentic_os.files.publishing import ExclusiveLock
 from agentic_os.identity import safe_mode
 from agentic_os.identity.answers import BookmarkData, BootData, ExportData, RotateData
 from agentic_os.identity.bookmarks import Occasion, bookmark_reason, settle, take_round
-from agentic_os.identity.keyring import keep_envelope
-from agentic_os.identity.organs import Organs
+from agentic_os.identity.folder.keyring import keep_envelope
+from agentic_os.identity.ready import Organs
 from agentic_os.identity.rotation import rotate_key
-from agentic_os.ledger import (
-    AppendData,
-    AppendedEntry,
-    FileStorage,
-    Finding,
-    Level,
-    LineFilter,
-    Projection,
-    ProveData,
-    Request,
-    ShowData,
-    prove_line,
-    show_lines,
-    view_of,
+from agentic_os.ledger.answers import AppendData, AppendedEntry, Finding, ProveData, ShowData
+from agentic_os.ledger.file.head import read_cosigned_note
+from agentic_os.ledger.file.prove import prove_line
+from agentic_os.ledger.file.show import LineFilter, show_lines, view_of
+from agentic_os.ledger.file.storage import LEDGER_NAME, FileStorage
+from agentic_os.ledger.line.payloads import Role
+from agentic_os.ledger.line.vocabulary import Level
+from agentic_os.ledger.projection.snapshot import (
+    list_snapshots,
+    make_seal,
+    peek_seal,
+    write_snapshot,
 )
-from agentic_os.ledger.head import read_cosigned_note
-from agentic_os.ledger.payloads import Role
-from agentic_os.ledger.snapshot import list_snapshots, make_seal, peek_seal, write_snapshot
-from agentic_os.ledger.storage import LEDGER_NAME
-from agentic_os.witness.receipt_files import export_proof
+from agentic_os.ledger.projection.tables import Projection
+from agentic_os.ledger.writing import Request
+from agentic_os.witness.client.receipt_files import export_proof
 
 SNAPSHOT_ENTRIES = 1_000
 """A new snapshot is worth its time after so many lines; the seal in the tables is always new."""

@@ -22,23 +22,21 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Final, Literal, Protocol, TypeAlias
 
-from agentic_os.crypto import (
-    PublicKeyEnvelope,
-    SigningKey,
-    bare_hash,
-)
-from agentic_os.crypto.note_keys import NoteKey, NoteSigner
+from agentic_os.crypto.canonical.texts import bare_hash
+from agentic_os.crypto.envelope.public_keys import PublicKeyEnvelope
+from agentic_os.crypto.keys.pairs import SigningKey
+from agentic_os.crypto.tlog.note_keys import NoteKey, NoteSigner
 from agentic_os.errors import AgenticOSError, IdentityError
-from agentic_os.ledger.database import Database
-from agentic_os.ledger.frame import read_line
-from agentic_os.ledger.journal import Journal
+from agentic_os.ledger.file.journal import Journal
+from agentic_os.ledger.line.frame import read_line
+from agentic_os.ledger.projection.database import Database
 from agentic_os.ledger.writing import Request, request
-from agentic_os.witness.bookmark import Receipt
-from agentic_os.witness.bookmark_json import read_receipt
-from agentic_os.witness.memory import WitnessMemory
-from agentic_os.witness.outcomes import RoundResult, Standing
-from agentic_os.witness.rounds import WitnessRounds
-from agentic_os.witness.submission import KeyChange, WitnessedLedger
+from agentic_os.witness.client.memory import WitnessMemory
+from agentic_os.witness.client.outcomes import RoundResult, Standing
+from agentic_os.witness.client.rounds import WitnessRounds
+from agentic_os.witness.client.submission import KeyChange, WitnessedLedger
+from agentic_os.witness.protocol.bookmark import Receipt
+from agentic_os.witness.protocol.json import read_receipt
 
 BOOKMARK_ENTRIES: Final = 100
 BOOKMARK_SECONDS: Final = 24 * 3600

@@ -14,20 +14,13 @@ from typing import Annotated, Final
 
 import msgspec
 
-from agentic_os.crypto import (
-    ML_DSA_87,
-    VerifyingKey,
-    bare_hash,
-    decode_base64,
-    encode,
-    is_canonical,
-    sha256_hex,
-    signed_text,
-)
+from agentic_os.crypto.canonical.json import encode, is_canonical
+from agentic_os.crypto.canonical.texts import bare_hash, decode_base64, sha256_hex, signed_text
+from agentic_os.crypto.keys.pairs import ML_DSA_87, VerifyingKey
 from agentic_os.errors import CryptoError, LedgerError, VerificationError
 from agentic_os.ledger.answers import Finding, VerifyData
-from agentic_os.ledger.storage import LineReader, Storage
-from agentic_os.ledger.verify import Progress
+from agentic_os.ledger.file.storage import LineReader, Storage
+from agentic_os.ledger.file.verify import Progress
 
 GOLD_LINE_BYTES: Final = 32 * 1024 * 1024
 GOLD_HEADER: Final = "AII-LEDGER-LINE-SIGNATURE-GOLD"

@@ -14,7 +14,7 @@
 from pathlib import Path
 from typing import Final
 
-from agentic_os.ledger.payloads import Role
+from agentic_os.ledger.line.payloads import Role
 
 KEYS_FOLDER: Final = "keys"
 KEY_SUFFIX: Final = ".key"

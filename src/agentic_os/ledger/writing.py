@@ -14,16 +14,19 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from agentic_os.crypto import JsonInput, JsonValue, SigningKey, decode, encode, is_canonical
+from agentic_os.crypto.canonical.json import encode, is_canonical
+from agentic_os.crypto.canonical.reader import decode
+from agentic_os.crypto.canonical.values import JsonInput, JsonValue
+from agentic_os.crypto.keys.pairs import SigningKey
 from agentic_os.errors import LedgerError
-from agentic_os.ledger.entry import Draft, Line, timestamp
-from agentic_os.ledger.gate import NO_EVIDENCE, Ruling, gate
-from agentic_os.ledger.journal import Journal, SignedDraft
-from agentic_os.ledger.materialise import apply_event
-from agentic_os.ledger.payloads import Authored, Payload, Role
-from agentic_os.ledger.projection import Projection
-from agentic_os.ledger.rows import Event
-from agentic_os.ledger.vocabulary import Level, entry_type
+from agentic_os.ledger.file.journal import Journal, SignedDraft
+from agentic_os.ledger.line.entry import Draft, Line, timestamp
+from agentic_os.ledger.line.payloads import Authored, Payload, Role
+from agentic_os.ledger.line.vocabulary import Level, entry_type
+from agentic_os.ledger.projection.effects import apply_event
+from agentic_os.ledger.projection.rows import Event
+from agentic_os.ledger.projection.tables import Projection
+from agentic_os.ledger.rule.gate import NO_EVIDENCE, Ruling, gate
 
 REQUESTS_ENTRIES = 256
 

@@ -16,22 +16,29 @@ import msgspec
 
 from agentic_os.errors import FilesError
 from agentic_os.files.reading import Folder
-from agentic_os.registry.checkouts import CheckoutReader
-from agentic_os.registry.clones import compare_clones
 from agentic_os.registry.codes import diagnostic
-from agentic_os.registry.discovery import Candidate, Ground, Progress, Walk, listed_candidate, walk
-from agentic_os.registry.folding import Sighting, fold
-from agentic_os.registry.known import KnownDescriptor, KnownDescriptors
-from agentic_os.registry.layouts import Clock, DescriptorReader
+from agentic_os.registry.descriptor.known import KnownDescriptor, KnownDescriptors
+from agentic_os.registry.descriptor.layouts import Clock, DescriptorReader
+from agentic_os.registry.identity.checkouts import CheckoutReader
+from agentic_os.registry.identity.clones import compare_clones
+from agentic_os.registry.identity.folding import Sighting, fold
 from agentic_os.registry.lookup import containing_project, find_project
 from agentic_os.registry.project import Project, project_views
-from agentic_os.registry.pruning import Pruning
 from agentic_os.registry.secret_names import redactor_of, without_secret_names, without_secrets
 from agentic_os.registry.surfaces import survey
+from agentic_os.registry.walk.pruning import Pruning
+from agentic_os.registry.walk.walking import (
+    Candidate,
+    Ground,
+    Progress,
+    Walk,
+    listed_candidate,
+    walk,
+)
 from agentic_os.results import Diagnostic, RootView, ScanData
-from agentic_os.settings import ListedProject, Root, Settings
+from agentic_os.settings.values import ListedProject, Root, Settings
 from agentic_os.text.fencing import one_line
-from agentic_os.text.redacted_values import redacted_value
+from agentic_os.text.secrets.values_of import redacted_value
 
 _NOTHING_KNOWN: KnownDescriptors = MappingProxyType({})
 

@@ -6,11 +6,11 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from agentic_os.registry.values import Descriptor, Layout
+from agentic_os.registry.descriptor.values import Descriptor, Layout
 from agentic_os.results import Checkout, Diagnostic, ProjectView, Surfaces
 from agentic_os.text.fencing import one_line
-from agentic_os.text.redacted_values import redacted_value
-from agentic_os.text.redaction import Redactor
+from agentic_os.text.secrets.redaction import Redactor
+from agentic_os.text.secrets.values_of import redacted_value
 
 
 class Project(msgspec.Struct, frozen=True, kw_only=True):

@@ -11,11 +11,11 @@ from functools import cache
 from msgspec.structs import replace
 
 from agentic_os.registry.codes import diagnostic
-from agentic_os.registry.folding import Sighting
-from agentic_os.registry.identity import ProjectKey
+from agentic_os.registry.identity.folding import Sighting
+from agentic_os.registry.identity.ids import ProjectKey
 from agentic_os.results import Diagnostic
-from agentic_os.text.redacted_values import redacted_value
-from agentic_os.text.redaction import Redactor
+from agentic_os.text.secrets.redaction import Redactor
+from agentic_os.text.secrets.values_of import redacted_value
 
 
 @cache

@@ -8,8 +8,13 @@ recorded, no surface exists; that a MEMORY.md was left behind is said, and it is
 from agentic_os.errors import FilesError
 from agentic_os.files.reading import Folder
 from agentic_os.registry.codes import diagnostic
-from agentic_os.registry.memory_block import GRAPH_TIER, RAG_TIER, VAULT_TIER, DeclaredPath
-from agentic_os.registry.values import Descriptor
+from agentic_os.registry.descriptor.memory_block import (
+    GRAPH_TIER,
+    RAG_TIER,
+    VAULT_TIER,
+    DeclaredPath,
+)
+from agentic_os.registry.descriptor.values import Descriptor
 from agentic_os.results import Diagnostic, Surface, Surfaces
 
 MEMORY_INDEX = "MEMORY.md"

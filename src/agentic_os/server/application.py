@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
     from mcp.server.lowlevel import Server
 
-    from agentic_os.server.calls import Profile
     from agentic_os.server.seat import Seat
+    from agentic_os.server.tools.calls import Profile
 
     Context = ServerRequestContext[Any]
 
@@ -94,7 +94,7 @@ class _Handlers:
         """List the tools of the profile."""
         import mcp_types as types
 
-        from agentic_os.server.calls import definitions
+        from agentic_os.server.tools.calls import definitions
 
         annotations = types.ToolAnnotations(read_only_hint=True, open_world_hint=False)
         return types.ListToolsResult(
@@ -118,7 +118,7 @@ class _Handlers:
         import mcp_types as types
         from mcp.shared.exceptions import MCPError
 
-        from agentic_os.server.calls import ToolFailureError, call
+        from agentic_os.server.tools.calls import ToolFailureError, call
 
         seat = replace(self._seated(), progress=_reporter(context))
         work = partial(call, seat, self._profile, params.name, params.arguments)

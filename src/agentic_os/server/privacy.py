@@ -14,7 +14,7 @@ from typing import Any
 from agentic_os.aggregate.workspace import Person
 from agentic_os.errors import SettingsError
 from agentic_os.text.fencing import visible
-from agentic_os.text.redaction import Redactor
+from agentic_os.text.secrets.redaction import Redactor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +47,7 @@ class Net:
 def net_of(person: Person) -> Net:
     """The net of a person, with their allow-list; without one where it cannot be read."""
     from agentic_os.files.places import places_from
-    from agentic_os.settings import load_settings
+    from agentic_os.settings.location import load_settings
 
     try:
         allowed = load_settings(places_from(person.environ), home=person.home).redaction_allow

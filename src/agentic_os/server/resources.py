@@ -11,20 +11,20 @@ from urllib.parse import quote, unquote
 
 import msgspec
 
-from agentic_os.aggregate import answers
-from agentic_os.aggregate.documents import Role
-from agentic_os.aggregate.sweep import LIMIT_BYTES
+from agentic_os.aggregate import questions as answers
+from agentic_os.aggregate.surfaces.documents import Role
+from agentic_os.aggregate.surfaces.sweep import LIMIT_BYTES
 from agentic_os.aggregate.workspace import Workspace
 from agentic_os.code.reading import language_of
 from agentic_os.errors import AgenticOSError, FilesError, ServerError
 from agentic_os.files.reading import Folder
-from agentic_os.server.aios_access import person_access
-from agentic_os.server.aios_tools import read_working_context
 from agentic_os.server.arguments import FleetOverview
-from agentic_os.server.fleet_tools import fleet_overview
-from agentic_os.server.paging import page
 from agentic_os.server.privacy import net_of
+from agentic_os.server.scope.aios import person_access
 from agentic_os.server.seat import Seat
+from agentic_os.server.tools.aios import read_working_context
+from agentic_os.server.tools.fleet import fleet_overview
+from agentic_os.server.tools.paging import page
 from agentic_os.text.decoding import decode
 
 SOURCE_CHARS = 32_000

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
-from agentic_os.aggregate.refresh import Progress, silent
+from agentic_os.aggregate.refresh.surfaces import Progress, silent
 from agentic_os.aggregate.workspace import Person, Workspace, open_workspace
 
 

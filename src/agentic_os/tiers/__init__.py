@@ -1,5 +1,5 @@
-"""The retrieval surfaces, one file each, and the router that degrades by tier.
+"""The retrieval surfaces and the router that degrades by tier.
 
-Import from the modules; this package re-exports nothing, so that asking memory never loads
-what the semantic index needs.
+``route`` asks each surface and fuses; ``index`` is the semantic one, ``graph`` the code graphs,
+``engines`` a project's own; ``confirm`` reads each hit's file again.
 """

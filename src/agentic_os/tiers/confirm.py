@@ -17,16 +17,16 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-from agentic_os.aggregate.documents import CORPUS_ROLES, Document, Role
-from agentic_os.aggregate.parsing import parse_file
-from agentic_os.aggregate.sweep import LIMIT_BYTES
+from agentic_os.aggregate.surfaces.documents import CORPUS_ROLES, Document, Role
+from agentic_os.aggregate.surfaces.parsing import parse_file
+from agentic_os.aggregate.surfaces.sweep import LIMIT_BYTES
 from agentic_os.errors import FilesError
 from agentic_os.files.reading import Folder
 from agentic_os.results import Hit
 from agentic_os.text.decoding import decode
 from agentic_os.text.fencing import one_line, visible
 from agentic_os.text.front_matter import split_front_matter
-from agentic_os.text.redaction import Redactor
+from agentic_os.text.secrets.redaction import Redactor
 from agentic_os.tiers.interface import Candidate
 from agentic_os.tiers.passage import SNIPPET_LINES, LineMatcher, Passage
 
@@ -198,8 +198,8 @@ class Confirmer:
     def _meant(self, candidate: Candidate, file: _File) -> tuple[str, Passage] | None:
         """Lines that are near in meaning, wherever in the file they stand now."""
         # Not loaded for answers of other surfaces.
-        from agentic_os.aggregate.sources import text_hash
-        from agentic_os.tiers.chunks import windows_of
+        from agentic_os.aggregate.surfaces.sources import text_hash
+        from agentic_os.tiers.index.chunks import windows_of
 
         unchanged = file.sha256 == candidate.sha256
         documents = self._documents(candidate, file, unchanged=unchanged)
@@ -304,8 +304,8 @@ def _by_lines(candidate: Candidate) -> bool:
 
 def _as_indexed(candidate: Candidate, lines: Sequence[str]) -> Document:
     """The passage that was indexed, out of a file that has not changed since."""
-    from agentic_os.aggregate.sources import passage_document
-    from agentic_os.code.passages import Chunk
+    from agentic_os.aggregate.surfaces.sources import passage_document
+    from agentic_os.code.passages.windows import Chunk
 
     file_name = candidate.path.rpartition("/")[2]
     chunk = Chunk(

@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from agentic_os.registry import Project
+from agentic_os.registry.project import Project
 from agentic_os.results import Kind, SurfaceTrace
 from agentic_os.tiers.interface import Found
 from agentic_os.tiers.meaning import ENGINE, SEMANTIC, Meant
 
 if TYPE_CHECKING:
-    from agentic_os.tiers.engine import Engines
+    from agentic_os.tiers.engines.surface import Engines
 
 SURFACE_KINDS: dict[str, tuple[Kind, ...]] = {
     "memory": ("memory", "index"),

@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, get_args
 
-from agentic_os.aggregate.store import Store
+from agentic_os.aggregate.store.database import Store
 from agentic_os.results import Kind
 from agentic_os.text.tokens import fts_query, is_identifier
 from agentic_os.tiers.interface import Candidate, Found, ProjectScore, Query

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from agentic_os.aggregate.workspace import Workspace
 from agentic_os.errors import SemanticIndexError
-from agentic_os.registry import Project
+from agentic_os.registry.project import Project
 from agentic_os.results import Omission
 from agentic_os.text.tokens import is_identifier
 from agentic_os.tiers.fusion import fuse, place_of
@@ -18,8 +18,8 @@ from agentic_os.tiers.interface import Candidate, Found, Query
 from agentic_os.tiers.lexical import SURE_SCORE
 
 if TYPE_CHECKING:
-    from agentic_os.tiers.engine import Engines
-    from agentic_os.tiers.semantic import Semantic
+    from agentic_os.tiers.engines.surface import Engines
+    from agentic_os.tiers.index.surface import Semantic
 
 SEMANTIC = "semantic"
 ENGINE = "engine"
@@ -56,7 +56,7 @@ def ask_own_engines(workspace: Workspace, query: Query, scope: list[Project]) ->
     )
     if query.mode == "lexical" or not named:
         return None
-    from agentic_os.tiers.engine import ask_engines
+    from agentic_os.tiers.engines.surface import ask_engines
 
     return ask_engines(scope, workspace.settings, query, workspace.environ)
 
@@ -90,7 +90,7 @@ def ask_index(workspace: Workspace, query: Query, *, alone: bool) -> Meant:
         )
         return Meant(missing=_NO_INDEX, omissions=fault if query.mode != "auto" else ())
     # Not loaded where there is no index.
-    from agentic_os.tiers import semantic
+    from agentic_os.tiers.index import surface as semantic
 
     try:
         return Meant(answer=semantic.ask_index(workspace, query))
@@ -157,6 +157,6 @@ def _meaningful(answer: Found, near: list[Found]) -> Sequence[Candidate]:
 def _aligned(found: Found, others: Sequence[Sequence[Candidate]]) -> Sequence[Candidate]:
     if found.surface != ENGINE:
         return found.candidates
-    from agentic_os.tiers.engine import align
+    from agentic_os.tiers.engines.surface import align
 
     return align(found.candidates, others)

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from agentic_os.aggregate.workspace import Workspace
 from agentic_os.errors import UsageError
-from agentic_os.registry import Project
+from agentic_os.registry.project import Project
 from agentic_os.results import (
     Answer,
     Coverage,
@@ -158,7 +158,7 @@ def _ask(
         query = replace(query, limit=max(query.limit, ARM_CANDIDATES))
     if _wants_graph(workspace, query):
         # Not loaded where no project has a graph.
-        from agentic_os.tiers.graph_hits import GraphSurface
+        from agentic_os.tiers.graph.surface import GraphSurface
 
         asked = GraphSurface(workspace.store).find(query)
         answers.append(asked.found)
@@ -173,7 +173,7 @@ def _without_corpus(workspace: Workspace, query: Query) -> tuple[Omission, ...]:
     """Say so where code or documents are asked for and none were ever taken in."""
     if query.kinds.isdisjoint(SURFACE_KINDS["corpus"]):
         return ()
-    from agentic_os.aggregate.corpus import was_built
+    from agentic_os.aggregate.refresh.corpus import was_built
 
     if was_built(workspace.store.connection):
         return ()

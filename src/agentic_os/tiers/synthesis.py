@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agentic_os.errors import ModelError
-from agentic_os.models import Prompt, Provider, Reply
+from agentic_os.language_models.interface import Prompt, Provider, Reply
 from agentic_os.results import Citation, Hit, SynthesisData
 from agentic_os.text.fencing import fence, one_line, visible
 

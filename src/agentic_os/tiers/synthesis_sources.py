@@ -10,11 +10,12 @@ from pathlib import Path
 from agentic_os.aggregate.workspace import Workspace
 from agentic_os.errors import FilesError
 from agentic_os.files.reading import Folder
-from agentic_os.models import CommandChoice, HttpChoice, Provider, provider_for
+from agentic_os.language_models.choice import CommandChoice, HttpChoice, provider_for
+from agentic_os.language_models.interface import Provider
 from agentic_os.results import Answer, Hit, Omission, SearchData
-from agentic_os.settings import Synthesis
+from agentic_os.settings.values import Synthesis
 from agentic_os.text.decoding import decode
-from agentic_os.text.redaction import Redactor
+from agentic_os.text.secrets.redaction import Redactor
 from agentic_os.tiers.synthesis import (
     MAX_PASSAGE_CHARS,
     MAX_PASSAGES_ENTRIES,

@@ -13,8 +13,8 @@ _CODE = re.compile(r'"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)"')
 def sources() -> str:
     files = [
         path
-        for path in Path(agentic_os.aggregate.__path__[0]).glob("*.py")
-        if not path.name.startswith("graph_") and path.name not in {"codes.py", "store.py"}
+        for path in Path(agentic_os.aggregate.__path__[0]).rglob("*.py")
+        if "graph" not in path.parts and path.name not in {"codes.py", "database.py"}
     ]
     return "\n".join(path.read_text(encoding="utf-8") for path in files)
 

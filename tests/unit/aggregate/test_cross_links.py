@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from fleet_builder import FleetBuilder
 
 from agentic_os.aggregate.cross_links import (
     MAX_LINKS_ENTRIES,
@@ -12,8 +11,10 @@ from agentic_os.aggregate.cross_links import (
     cross_links,
     names_of,
 )
-from agentic_os.aggregate.fleetwide import Person, find_fleet
-from agentic_os.registry import Fleet, Project
+from agentic_os.aggregate.fleet import Person, find_fleet
+from agentic_os.registry.fleet import Fleet
+from agentic_os.registry.project import Project
+from support.fleet.builder import FleetBuilder
 
 
 @pytest.fixture

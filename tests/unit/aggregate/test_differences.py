@@ -7,7 +7,7 @@ from agentic_os.aggregate.differences import (
     normal_value,
     statements,
 )
-from agentic_os.aggregate.memory import parse_fact
+from agentic_os.aggregate.surfaces.memory import parse_fact
 from agentic_os.results import Diagnostic, Provenance
 
 

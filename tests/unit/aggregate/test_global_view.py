@@ -4,11 +4,11 @@ import re
 from pathlib import Path
 
 import pytest
-from fleet_builder import FleetBuilder
 
-from agentic_os.aggregate.answers import capabilities, differences, memory
 from agentic_os.aggregate.global_view import SUMMARY_CHARS, global_view, source_linker
+from agentic_os.aggregate.questions import capabilities, differences, memory
 from agentic_os.aggregate.workspace import Person, open_workspace
+from support.fleet.builder import FleetBuilder
 
 
 def view(person: Person, fleet: FleetBuilder, output: Path | None = None) -> str:

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 import pytest
-from fleet_builder import FleetBuilder
 
-from agentic_os.aggregate import answers
+from agentic_os.aggregate import questions as answers
 from agentic_os.aggregate.purging import purge_spaces
 from agentic_os.aggregate.workspace import Person, Workspace, open_workspace
 from agentic_os.errors import UnknownProjectError
+from support.fleet.builder import FleetBuilder
 
 
 @pytest.fixture

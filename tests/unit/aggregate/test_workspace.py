@@ -6,19 +6,19 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from fleet_builder import FleetBuilder
-from store_dump import fresh, opened
 
-from agentic_os.aggregate import intake
 from agentic_os.aggregate import workspace as working
-from agentic_os.aggregate.answers import memory
-from agentic_os.aggregate.refresh import Refreshed, refresh
-from agentic_os.aggregate.space import space_for
-from agentic_os.aggregate.store import Store
+from agentic_os.aggregate.questions import memory
+from agentic_os.aggregate.refresh import intake
+from agentic_os.aggregate.refresh.surfaces import Refreshed, refresh
+from agentic_os.aggregate.store.database import Store
+from agentic_os.aggregate.store.space import space_for
 from agentic_os.aggregate.workspace import Person, open_workspace
 from agentic_os.errors import FilesError, StoreError, UnknownProjectError
 from agentic_os.files.reading import FileRead, Fingerprint, Folder
-from agentic_os.registry import Fleet, load_fleet
+from agentic_os.registry.fleet import Fleet, load_fleet
+from support.fleet.builder import FleetBuilder
+from support.fleet.store_dump import fresh, opened
 
 
 @pytest.fixture

@@ -1,7 +1,8 @@
 from pathlib import Path
 
 import pytest
-from aios_builder import AiosBuilder
+
+from support.aios.builder import AiosBuilder
 
 
 @pytest.fixture

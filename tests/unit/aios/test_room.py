@@ -1,26 +1,9 @@
-import pkgutil
 import subprocess
 import sys
 from datetime import UTC, datetime
 
-import pytest
-
-import agentic_os.aios as room
-from agentic_os.aios.access import grants_nothing, local_now
-from agentic_os.aios.withheld import SecretGuard, hidden_characters
-
-
-def test_every_public_name_is_there() -> None:
-    for name in room.__all__:
-        assert getattr(room, name) is not None
-    with pytest.raises(AttributeError, match="nothing"):
-        room.nothing  # noqa: B018 - the access is the test
-
-
-def test_no_public_name_is_hidden_by_a_module() -> None:
-    modules = {module.name for module in pkgutil.iter_modules(room.__path__)}
-    assert len(modules) > 40
-    assert modules.isdisjoint(room.__all__)
+from agentic_os.aios.folder.access import AiosAccess, grants_nothing, local_now
+from agentic_os.aios.folder.withheld import SecretGuard, hidden_characters
 
 
 def test_the_room_loads_nothing_heavy_and_little_at_once() -> None:
@@ -31,14 +14,19 @@ def test_the_room_loads_nothing_heavy_and_little_at_once() -> None:
     )
     found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert found.stdout.strip() == str(
-        ["agentic_os.aios", "agentic_os.aios.faults", "agentic_os.aios.policy"]
+        [
+            "agentic_os.aios",
+            "agentic_os.aios.folder",
+            "agentic_os.aios.folder.faults",
+            "agentic_os.aios.policy",
+        ]
     )
 
 
 def test_what_an_access_has_unless_told_otherwise() -> None:
     assert local_now().tzinfo is not None
     assert abs((local_now() - datetime.now(UTC)).total_seconds()) < 60
-    assert grants_nothing is room.AiosAccess.__dataclass_fields__["vault_granted"].default
+    assert grants_nothing is AiosAccess.__dataclass_fields__["vault_granted"].default
 
 
 def test_hidden_characters() -> None:
@@ -52,6 +40,6 @@ def test_secret_lines() -> None:
     key = "ghp_" + "k7Qz2Vb9Xn4Lm8Rt6Yw3Pd5Hs1Jc0Fa2Gu7E"
     assert guard.secret_lines(f"a\n{key}\nb") == {2}
     assert not guard.holds_secret("", "clean")
-    from agentic_os.text.redaction import Redactor
+    from agentic_os.text.secrets.redaction import Redactor
 
     assert not SecretGuard(Redactor(frozenset({key}))).holds_secret(key)

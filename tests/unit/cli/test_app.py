@@ -1,9 +1,9 @@
 """A call makes only its own command ready, and nothing but speed tells the difference."""
 
 import pytest
-from cli_call import call
 
 from agentic_os.cli.app import COMMANDS, application, part_for
+from support.process.cli_call import call
 
 
 def test_a_named_group_or_command_stands_alone() -> None:

@@ -5,10 +5,10 @@ from contextlib import redirect_stdout
 from pathlib import Path
 
 import pytest
-from cli_call import call
-from fleet_builder import FleetBuilder
 
 from agentic_os.cli.entry import main
+from support.fleet.builder import FleetBuilder
+from support.process.cli_call import call
 
 
 class Terminal(io.StringIO):

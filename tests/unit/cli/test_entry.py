@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 import typer
-from cli_call import call
 
 from agentic_os.cli import entry
 from agentic_os.cli.output import OutputFailedError, write
 from agentic_os.errors import AgenticOSError, VerificationError
+from support.process.cli_call import call
 
 
 def raising(monkeypatch: pytest.MonkeyPatch, act: Callable[[], None]) -> None:

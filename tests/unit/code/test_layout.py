@@ -7,9 +7,9 @@ from agentic_os.code.layout import (
     nearest_manifest,
     python_modules,
 )
-from agentic_os.code.manifest_values import Entry, Manifest, Package
+from agentic_os.code.manifests.values import Entry, Manifest, Package
 from agentic_os.code.reading import language_family, language_of, read_source
-from agentic_os.code.script_layout import (
+from agentic_os.code.script.layout import (
     Landing,
     find_file,
     resolve_entry,

@@ -5,18 +5,19 @@ import re
 from collections.abc import Sequence
 
 import pytest
-from fleet_builder import FleetBuilder
 
 from agentic_os.aggregate.workspace import Person, open_workspace
-from agentic_os.doctor import CHECKS, examine
 from agentic_os.doctor.fleet import (
     MAX_ALIKE_ENTRIES,
     MEMORY_LIMIT_BYTES,
     MEMORY_LIMIT_LINES,
     MEMORY_NOTICE_LINES,
     MEMORY_WARN_LINES,
+    examine,
 )
+from agentic_os.doctor.identifiers import CHECKS
 from agentic_os.results import Check
+from support.fleet.builder import FleetBuilder
 
 
 @pytest.fixture

@@ -3,15 +3,15 @@
 from pathlib import Path
 
 import pytest
-from engine_builder import engine_project
-from fleet_builder import FleetBuilder
 
 from agentic_os.aggregate.workspace import Person, open_workspace
-from agentic_os.doctor import examine
+from agentic_os.doctor.fleet import examine
 from agentic_os.files.places import places_from
 from agentic_os.results import Check
-from agentic_os.settings import Grant
 from agentic_os.settings.editing import add_grant, add_root
+from agentic_os.settings.values import Grant
+from support.engine.builder import engine_project
+from support.fleet.builder import FleetBuilder
 
 
 @pytest.fixture

@@ -6,18 +6,20 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from identity_actors import MemoryWitness, MemoryWitnesses, booted, born, notes
-from witness_actors import new_witness
 
-from agentic_os.crypto import make_identity_envelope, read_key
-from agentic_os.crypto.keys import ML_DSA_87, generate_key
-from agentic_os.doctor import IDENTITY_CHECKS, OwnPlaces, examine_identity
-from agentic_os.doctor.identity import LINES_UNACKNOWLEDGED
+from agentic_os.crypto.envelope.public_keys import make_identity_envelope
+from agentic_os.crypto.keys.files import read_key
+from agentic_os.crypto.keys.pairs import ML_DSA_87, generate_key
+from agentic_os.doctor.identifiers import IDENTITY_CHECKS
+from agentic_os.doctor.identity import LINES_UNACKNOWLEDGED, OwnPlaces, examine_identity
 from agentic_os.errors import AgenticOSError, CryptoError
-from agentic_os.identity import boot, give_birth
+from agentic_os.identity.birth import give_birth
+from agentic_os.identity.boot import boot
+from agentic_os.ledger.file.storage import LEDGER_NAME
 from agentic_os.ledger.layout import key_path
-from agentic_os.ledger.storage import LEDGER_NAME
 from agentic_os.results import Check
+from support.ledger.actors import MemoryWitness, MemoryWitnesses, booted, born, notes
+from support.witness.actors import new_witness
 
 NOW = datetime(2030, 3, 17, 18, 0, tzinfo=UTC)  # an hour after what MemoryWitness says
 

@@ -4,14 +4,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from fleet_builder import FleetBuilder
-from lent_models import lend_tiny
 
 from agentic_os.aggregate.workspace import Person, open_workspace
-from agentic_os.doctor import examine
+from agentic_os.doctor.fleet import examine
 from agentic_os.results import Check
-from agentic_os.tiers.index_build import build_index
-from agentic_os.tiers.vectors import vectors_folder
+from agentic_os.tiers.index.build import build_index
+from agentic_os.tiers.index.table import vectors_folder
+from support.fleet.builder import FleetBuilder
+from support.model.lent import lend_tiny
 
 
 @pytest.fixture

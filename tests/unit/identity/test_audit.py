@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from agentic_os.errors import CryptoError, IdentityError
-from agentic_os.identity import AuditStore, audit
-from agentic_os.identity.audit import BODY_BYTES
+from agentic_os.identity import audit
+from agentic_os.identity.audit import BODY_BYTES, AuditStore
 
 
 def test_records_are_kept_by_category(tmp_path: Path) -> None:

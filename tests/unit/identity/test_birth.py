@@ -5,16 +5,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from identity_actors import DOMAIN, LAWS, booted
-from ledger_builder import KEYS
 
-from agentic_os.crypto import encode, read_key, read_public_key_envelope
+from agentic_os.crypto.canonical.json import encode
+from agentic_os.crypto.envelope.public_keys import read_public_key_envelope
+from agentic_os.crypto.keys.files import read_key
 from agentic_os.errors import CryptoError, IdentityError, LedgerError, UsageError
-from agentic_os.identity import Ring0Source, birth, give_birth
-from agentic_os.ledger.storage import FileStorage
+from agentic_os.identity import birth
+from agentic_os.identity.birth import Ring0Source, give_birth
+from agentic_os.ledger.file.storage import FileStorage
+from support.ledger.actors import DOMAIN, LAWS, booted
+from support.ledger.builder import KEYS
 
 VECTOR = json.loads(
-    (Path(__file__).parent.parent / "crypto" / "test_root_profile_vector.json").read_bytes()
+    (Path(__file__).parents[1] / "crypto/envelope/test_root_profile_vector.json").read_bytes()
 )
 
 

@@ -10,14 +10,17 @@ from dataclasses import fields
 from pathlib import Path
 
 import pytest
-from identity_actors import MemoryWitness, MemoryWitnesses, abandon, booted, born, notes
 
 import agentic_os.identity
 import agentic_os.ledger
 from agentic_os.errors import IdentityError, LedgerError
-from agentic_os.identity import BootOptions, boot, give_birth, restoring
-from agentic_os.ledger import LineFilter, request
-from agentic_os.ledger.storage import LEDGER_NAME
+from agentic_os.identity import restoring
+from agentic_os.identity.birth import give_birth
+from agentic_os.identity.boot import BootOptions, boot
+from agentic_os.ledger.file.show import LineFilter
+from agentic_os.ledger.file.storage import LEDGER_NAME
+from agentic_os.ledger.writing import request
+from support.ledger.actors import MemoryWitness, MemoryWitnesses, abandon, booted, born, notes
 
 
 @pytest.fixture
@@ -367,8 +370,10 @@ def test_safe_mode_is_left_by_repair_and_restart(grown: Path) -> None:
 
 
 def test_a_signed_entry_that_applies_to_nothing_is_safe_mode(folder: Path) -> None:
-    from agentic_os.crypto import read_key
-    from agentic_os.ledger import SignedDraft, draft, open_journal
+    from agentic_os.crypto.keys.files import read_key
+    from agentic_os.ledger.file.journal import SignedDraft
+    from agentic_os.ledger.file.opening import open_journal
+    from agentic_os.ledger.line.entry import draft
 
     key = read_key(folder / "keys" / "identity.key")
     with open_journal(folder) as journal:
@@ -414,7 +419,7 @@ def test_nothing_can_be_told_to_skip_verification() -> None:
     assert names == {"passwords", "witnesses", "projection_url", "progress"}
     assert set(inspect.signature(boot).parameters) == {"folder", "options"}
     for package in (agentic_os.identity, agentic_os.ledger):
-        for path in Path(str(package.__file__)).parent.glob("*.py"):
+        for path in Path(str(package.__file__)).parent.rglob("*.py"):
             source = path.read_text()
             assert "environ" not in source, path.name
             assert "getenv" not in source, path.name
@@ -436,7 +441,7 @@ def test_a_head_without_a_pinned_witness_spares_nothing(grown: Path) -> None:
 def test_a_cosigned_head_spares_signatures_and_says_so(
     grown: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from agentic_os.ledger import verify
+    from agentic_os.ledger.file import verify
 
     witnesses = MemoryWitnesses(members=[MemoryWitness(gives_receipts=False)])
     with booted(grown, witnesses) as identity:

@@ -6,13 +6,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from identity_actors import abandon, born, notes
-from witness_actors import Serving, new_witness, policy_of, serving
 
-from agentic_os.identity import BootOptions, Identity, PolicyWitnesses, boot, repair_conflict
-from agentic_os.ledger import LineFilter
-from agentic_os.witness.config import WitnessConfig
-from agentic_os.witness.rounds import WitnessRounds
+from agentic_os.identity.boot import BootOptions, boot
+from agentic_os.identity.services import repair_conflict
+from agentic_os.identity.session import Identity
+from agentic_os.identity.witnessing import PolicyWitnesses
+from agentic_os.ledger.file.show import LineFilter
+from agentic_os.witness.client.rounds import WitnessRounds
+from agentic_os.witness.service.config import WitnessConfig
+from support.ledger.actors import abandon, born, notes
+from support.witness.actors import Serving, new_witness, policy_of, serving
 
 
 @pytest.fixture(scope="module")

@@ -3,22 +3,21 @@
 from pathlib import Path
 
 import pytest
-from identity_actors import LAWS, MemoryWitness, MemoryWitnesses, booted, born, notes
 
 from agentic_os.errors import LedgerError
-from agentic_os.identity import (
-    BootOptions,
+from agentic_os.identity.boot import BootOptions, boot
+from agentic_os.identity.health import identity_health
+from agentic_os.identity.services import (
     backup_identity,
-    boot,
-    identity_health,
     repair_from_copy,
     repair_tail,
     restore_identity,
     show_ledger,
     verify_ledger,
 )
-from agentic_os.ledger import LineFilter
-from agentic_os.ledger.storage import LEDGER_NAME
+from agentic_os.ledger.file.show import LineFilter
+from agentic_os.ledger.file.storage import LEDGER_NAME
+from support.ledger.actors import LAWS, MemoryWitness, MemoryWitnesses, booted, born, notes
 
 PASSWORD = "correct horse"
 

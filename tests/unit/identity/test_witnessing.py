@@ -4,23 +4,22 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from identity_actors import MemoryWitness, MemoryWitnesses, abandon, booted, born, notes
 
-from agentic_os.crypto import (
-    ML_DSA_87,
-    generate_key,
-    make_named_envelope,
-    read_key,
-    write_key,
-)
+from agentic_os.crypto.envelope.public_keys import make_named_envelope
+from agentic_os.crypto.keys.files import read_key, write_key
+from agentic_os.crypto.keys.pairs import ML_DSA_87, generate_key
 from agentic_os.errors import IdentityError, LedgerError
-from agentic_os.identity import BootOptions, repair_conflict, witnessing
-from agentic_os.identity.keyring import KeyRing
-from agentic_os.identity.pinned_keys import PinnedKeys
-from agentic_os.identity.witness_tail import read_tail
+from agentic_os.identity import witnessing
+from agentic_os.identity.boot import BootOptions
+from agentic_os.identity.folder.keyring import KeyRing
+from agentic_os.identity.folder.pinned_keys import PinnedKeys
+from agentic_os.identity.folder.witness_tail import read_tail
+from agentic_os.identity.services import repair_conflict
 from agentic_os.identity.witnessing import BOOKMARK_ENTRIES, bookmark_due
-from agentic_os.ledger import LineFilter, request
-from agentic_os.ledger.storage import LEDGER_NAME
+from agentic_os.ledger.file.show import LineFilter
+from agentic_os.ledger.file.storage import LEDGER_NAME
+from agentic_os.ledger.writing import request
+from support.ledger.actors import MemoryWitness, MemoryWitnesses, abandon, booted, born, notes
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 

@@ -1,7 +1,8 @@
 """Fixtures of the ledger's tests."""
 
 import pytest
-from ledger_builder import Builder
+
+from support.ledger.builder import Builder
 
 
 @pytest.fixture

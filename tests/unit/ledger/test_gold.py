@@ -6,15 +6,17 @@ from typing import Any
 import msgspec
 import pytest
 from dilithium_py.ml_dsa import ML_DSA_87 as SECOND
-from ledger_builder import MemoryStorage
 
-from agentic_os.crypto import ML_DSA_87, SigningKey, encode, encode_base64, sha256_hex
+from agentic_os.crypto.canonical.json import encode
+from agentic_os.crypto.canonical.texts import encode_base64, sha256_hex
+from agentic_os.crypto.keys.pairs import ML_DSA_87, SigningKey
 from agentic_os.errors import LedgerError
 from agentic_os.ledger.gold import (
     GoldEntry,
     gold_signature_text,
     verify_gold,
 )
+from support.ledger.builder import MemoryStorage
 
 SEED = bytes(range(32))
 KEY = SigningKey(ML_DSA_87, SEED)

@@ -5,22 +5,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from ledger_builder import BORN, KEYS, Builder, MemoryStorage
 
-from agentic_os.crypto import decode, make_named_envelope, seal
+from agentic_os.crypto.canonical.reader import decode
+from agentic_os.crypto.envelope.public_keys import make_named_envelope
+from agentic_os.crypto.envelope.signed import seal
 from agentic_os.errors import LedgerError
 from agentic_os.files.publishing import ExclusiveLock
-from agentic_os.ledger.chain import Chain
-from agentic_os.ledger.database import SqliteDatabase
-from agentic_os.ledger.opening import start_journal
-from agentic_os.ledger.projection import EMPTY_CURSOR, Projection, event_of
-from agentic_os.ledger.projection_schema import TABLES
-from agentic_os.ledger.storage import LineReader
-from agentic_os.ledger.vocabulary import Level
+from agentic_os.ledger.file.opening import start_journal
+from agentic_os.ledger.file.storage import LineReader
+from agentic_os.ledger.line.vocabulary import Level
+from agentic_os.ledger.projection.database import SqliteDatabase
+from agentic_os.ledger.projection.schema import TABLES
+from agentic_os.ledger.projection.tables import EMPTY_CURSOR, Projection, event_of
+from agentic_os.ledger.rule.chain import Chain
 from agentic_os.ledger.writing import REQUESTS_ENTRIES, Request, Writer, Written, request
+from support.ledger.builder import BORN, KEYS, Builder, MemoryStorage
 
 if TYPE_CHECKING:
-    from agentic_os.ledger.payloads import Role
+    from agentic_os.ledger.line.payloads import Role
 
 
 SHOWN = frozenset(("kind", "ring", "authorship", "state", "text", "confidence", "raw", "private"))

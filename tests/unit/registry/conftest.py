@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from agentic_os.registry import Descriptor, parse_descriptor
+from agentic_os.registry.descriptor.reading import parse_descriptor
+from agentic_os.registry.descriptor.values import Descriptor
 
 # What a real 1.2.2 descriptor comes to, without its comments.
 HEAD = """\

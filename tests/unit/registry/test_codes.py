@@ -3,7 +3,7 @@ import re
 from pathlib import Path
 
 import agentic_os.registry
-from agentic_os.registry import CODES, diagnostic
+from agentic_os.registry.codes import CODES, diagnostic
 
 ROOM = Path(agentic_os.registry.__file__).parent
 
@@ -11,7 +11,7 @@ ROOM = Path(agentic_os.registry.__file__).parent
 def used_codes() -> set[str]:
     """Every upper-case string of the room's source that could be a code of the table."""
     found: set[str] = set()
-    for file in ROOM.glob("*.py"):
+    for file in ROOM.rglob("*.py"):
         if file.name == "codes.py":
             continue
         for node in ast.walk(ast.parse(file.read_text())):

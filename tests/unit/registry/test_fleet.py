@@ -6,9 +6,10 @@ import pytest
 
 from agentic_os.errors import FilesError, RootMissingError, UnknownProjectError
 from agentic_os.files.reading import Folder
-from agentic_os.registry import Fleet, load_fleet, project_views
+from agentic_os.registry.fleet import Fleet, load_fleet
+from agentic_os.registry.project import project_views
 from agentic_os.results import Surface, Surfaces
-from agentic_os.settings import Limits, ListedProject, Root, RootOrigin, Settings
+from agentic_os.settings.values import Limits, ListedProject, Root, RootOrigin, Settings
 
 MakeProject = Callable[..., Path]
 Codes = Callable[[object], list[str]]

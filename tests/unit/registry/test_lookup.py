@@ -4,7 +4,9 @@ import pytest
 from msgspec.structs import replace
 
 from agentic_os.errors import UnknownProjectError
-from agentic_os.registry import Descriptor, Project, containing_project, find_project
+from agentic_os.registry.descriptor.values import Descriptor
+from agentic_os.registry.lookup import containing_project, find_project
+from agentic_os.registry.project import Project
 from agentic_os.results import Checkout, Surfaces
 
 NOWHERE = Path("/nowhere")

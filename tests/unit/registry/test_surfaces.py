@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from agentic_os.files.reading import Folder
-from agentic_os.registry import Descriptor, survey
+from agentic_os.registry.descriptor.values import Descriptor
+from agentic_os.registry.surfaces import survey
 from agentic_os.results import Surface, Surfaces
 
 Config = Callable[..., str]

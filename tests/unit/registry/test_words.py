@@ -6,17 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from agentic_os.registry import (
-    MAX_DESCRIPTOR_BYTES,
-    Descriptor,
-    load_fleet,
-    parse_descriptor,
-    read_record,
-    yaml_nodes,
-)
-from agentic_os.registry.record import compare_record
+from agentic_os.registry.descriptor import yaml_nodes
+from agentic_os.registry.descriptor.reading import MAX_DESCRIPTOR_BYTES, parse_descriptor
+from agentic_os.registry.descriptor.record import compare_record, read_record
+from agentic_os.registry.descriptor.values import Descriptor
+from agentic_os.registry.fleet import load_fleet
 from agentic_os.results import Diagnostic
-from agentic_os.settings import Root, Settings
+from agentic_os.settings.values import Root, Settings
 
 MakeProject = Callable[..., Path]
 PATH = ".agents/config.yaml"

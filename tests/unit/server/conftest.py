@@ -1,10 +1,10 @@
 from pathlib import Path
 
 import pytest
-from fleet_builder import FleetBuilder
 
 from agentic_os.aggregate.workspace import Person
 from agentic_os.server.seat import Seat
+from support.fleet.builder import FleetBuilder
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import pytest
 
 from agentic_os.aggregate.workspace import Person
 from agentic_os.server.privacy import Net, net_of
-from agentic_os.text.redaction import Redactor
+from agentic_os.text.secrets.redaction import Redactor
 
 NET = Net(redactor=Redactor(), home=Path("/home/ada"))
 SECRET = "ghp_" + "k7Qz2Vb9Xn4Lm8Rt6Yw3Pd5Hs1Jc0Fa2Gu7E"

@@ -2,14 +2,14 @@ import json
 from pathlib import Path
 
 import pytest
-from fleet_builder import FleetBuilder
 
 from agentic_os.errors import AgenticOSError
 from agentic_os.files.reading import Folder
 from agentic_os.server.arguments import SearchFleet
-from agentic_os.server.fleet_tools import search_fleet
 from agentic_os.server.resources import read_resource, source_uri
 from agentic_os.server.seat import Seat
+from agentic_os.server.tools.fleet import search_fleet
+from support.fleet.builder import FleetBuilder
 
 
 def project_id(seat: Seat, name: str = "shop") -> str:

@@ -6,8 +6,8 @@ import pytest
 from agentic_os.errors import FilesError, RootMissingError, SettingsError
 from agentic_os.files.places import Places
 from agentic_os.files.publishing import ExclusiveLock
-from agentic_os.settings import Grant
 from agentic_os.settings.editing import add_grant, add_root, remove_grant, remove_root
+from agentic_os.settings.values import Grant
 
 WRITTEN = """\
 # my projects

@@ -5,7 +5,8 @@ import pytest
 
 from agentic_os.errors import SettingsError
 from agentic_os.files.places import Places
-from agentic_os.settings import Settings, load_settings, settings_file
+from agentic_os.settings.location import load_settings, settings_file
+from agentic_os.settings.values import Settings
 
 
 def test_without_a_file_everything_is_default(places: Places, home: Path) -> None:

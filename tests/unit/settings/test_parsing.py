@@ -3,15 +3,8 @@ from pathlib import Path
 import pytest
 
 from agentic_os.errors import SettingsError
-from agentic_os.settings import (
-    Grant,
-    Limits,
-    ListedProject,
-    Root,
-    Settings,
-    Synthesis,
-)
 from agentic_os.settings.parsing import parse_settings
+from agentic_os.settings.values import Grant, Limits, ListedProject, Root, Settings, Synthesis
 
 FILE = Path("/settings/projects.toml")
 HOME = Path("/people/ann")

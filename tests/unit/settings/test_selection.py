@@ -3,7 +3,8 @@ from pathlib import Path
 import pytest
 
 from agentic_os.errors import SettingsError
-from agentic_os.settings import ListedProject, Root, Settings, effective_roots
+from agentic_os.settings.selection import effective_roots
+from agentic_os.settings.values import ListedProject, Root, Settings
 
 CURRENT = Path("/now")
 HOME = Path("/people/ann")

@@ -10,11 +10,18 @@ from collections.abc import Callable
 
 import pytest
 
-from agentic_os.files.git_config import parse_git_config
+from agentic_os.files.git.config import parse_git_config
 from agentic_os.text.fencing import fence
 from agentic_os.text.front_matter import split_front_matter
-from agentic_os.text.markdown import links, sections, tables, tags, wikilinks, without_comments
-from agentic_os.text.redaction import Redactor
+from agentic_os.text.markdown.structure import (
+    links,
+    sections,
+    tables,
+    tags,
+    wikilinks,
+    without_comments,
+)
+from agentic_os.text.secrets.redaction import Redactor
 from agentic_os.text.tokens import fts_query, index_extra, is_identifier
 
 SMALL_CHARS = 4 * 1024

@@ -5,16 +5,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from fleet_builder import FleetBuilder
 from msgspec.structs import replace
 
 from agentic_os.aggregate.workspace import Person, open_workspace
 from agentic_os.results import Hit, Kind
-from agentic_os.text.redaction import Redacted, Redactor
+from agentic_os.text.secrets.redaction import Redacted, Redactor
 from agentic_os.tiers.confirm import KEPT_BYTES, SOURCE_LIMIT_BYTES, Confirmer, Dropped, Source
 from agentic_os.tiers.interface import Candidate, Query
 from agentic_os.tiers.lexical import Lexical
 from agentic_os.tiers.passage import LineMatcher
+from support.fleet.builder import FleetBuilder
 
 SECRET = "AKIAQYLPMN5HHHFPZAM2"
 

@@ -6,19 +6,19 @@ from pathlib import Path
 
 import networkx as nx
 import pytest
-from code_builder import pyproject
-from graph_builder import GraphFleet, graph_of
 
-from agentic_os.aggregate.graph_reader import read_graph
+from agentic_os.aggregate.graph.intake.reader import read_graph
 from agentic_os.errors import GraphError, UsageError
-from agentic_os.tiers.graph_analytics import analytics
-from agentic_os.tiers.graph_answers import NeighborsData
-from agentic_os.tiers.graph_context import CodeGraph, GraphFolder
-from agentic_os.tiers.graph_export import export, export_parts
-from agentic_os.tiers.graph_links import links, stats
-from agentic_os.tiers.graph_near import find, neighbors
-from agentic_os.tiers.graph_path_answers import PathData
-from agentic_os.tiers.graph_paths import impact, path
+from agentic_os.tiers.graph.analytics import analytics
+from agentic_os.tiers.graph.context import CodeGraph, GraphFolder
+from agentic_os.tiers.graph.export import export, export_parts
+from agentic_os.tiers.graph.links import links, stats
+from agentic_os.tiers.graph.near import find, neighbors
+from agentic_os.tiers.graph.node_answers import NeighborsData
+from agentic_os.tiers.graph.path_answers import PathData
+from agentic_os.tiers.graph.paths import impact, path
+from support.graph.builder import GraphFleet, graph_of
+from support.graph.code import pyproject
 
 LIB = {
     "pyproject.toml": pyproject("fancy"),
@@ -383,7 +383,7 @@ def test_analytics_names_central_nodes_and_communities(graph: CodeGraph) -> None
 def test_analytics_refuses_what_is_too_large(
     graph: CodeGraph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agentic_os.tiers.graph_analytics.MAX_ANALYSED_NODES", 3)
+    monkeypatch.setattr("agentic_os.tiers.graph.analytics.MAX_ANALYSED_NODES", 3)
     with pytest.raises(GraphError) as caught:
         analytics(graph)
     assert caught.value.code == "GRAPH_TOO_LARGE_TO_ANALYSE"

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 
 import pytest
-from fleet_builder import FleetBuilder
 
-from agentic_os.aggregate.corpus import refresh_corpus
-from agentic_os.aggregate.store import writing
+from agentic_os.aggregate.refresh.corpus import refresh_corpus
+from agentic_os.aggregate.store.database import writing
 from agentic_os.aggregate.workspace import Person, open_workspace
 from agentic_os.tiers.interface import Query
 from agentic_os.tiers.lexical import SURE_SCORE, WORD_BONUS_SCORE, Lexical, same_name
+from support.fleet.builder import FleetBuilder
 
 SOURCE = """\
 def dispatch_helper(): pass

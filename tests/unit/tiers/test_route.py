@@ -4,15 +4,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from fleet_builder import FleetBuilder
 
-from agentic_os.aggregate.space import space_for
+from agentic_os.aggregate.store.space import space_for
 from agentic_os.aggregate.workspace import Person, Workspace, open_workspace
 from agentic_os.errors import SemanticIndexError, UsageError
 from agentic_os.files.publishing import ExclusiveLock
 from agentic_os.results import Answer, Kind, SearchData, SearchMode
 from agentic_os.tiers.interface import MAX_LIMIT_HITS, MAX_QUERY_CHARS, ProjectScore, Query
 from agentic_os.tiers.route import search
+from support.fleet.builder import FleetBuilder
 
 GRAPH = (
     '{"nodes": [{"id": "a", "label": "lighthouse()", "source_file": "a.py",'

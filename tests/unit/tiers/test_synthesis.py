@@ -3,11 +3,11 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from loopback import loopback
 from msgspec.structs import replace
 
 from agentic_os.errors import ModelError
-from agentic_os.models import HttpChoice, Prompt, Reply, provider_for
+from agentic_os.language_models.choice import HttpChoice, provider_for
+from agentic_os.language_models.interface import Prompt, Reply
 from agentic_os.results import Hit, SynthesisData
 from agentic_os.tiers import synthesis
 from agentic_os.tiers.synthesis import (
@@ -23,6 +23,7 @@ from agentic_os.tiers.synthesis import (
     check_citations,
     synthesise,
 )
+from support.process.loopback import loopback
 
 HIT = Hit(
     project="shop-12345678",

@@ -4,13 +4,13 @@ import hashlib
 from collections.abc import Iterator
 
 import pytest
-from fleet_builder import FleetBuilder, ProjectBuilder
 
 from agentic_os.aggregate.workspace import Person, Workspace, open_workspace
 from agentic_os.results import Hit
-from agentic_os.settings import Synthesis
+from agentic_os.settings.values import Synthesis
 from agentic_os.tiers.synthesis import MAX_PASSAGE_CHARS, MAX_PASSAGES_ENTRIES
 from agentic_os.tiers.synthesis_sources import AROUND_LINES, passages_of, provider_of
+from support.fleet.builder import FleetBuilder, ProjectBuilder
 
 TEXT = "\n".join(f"line {number}" for number in range(1, 101))
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from agentic_os.witness.keyring import WitnessKeys, generate_witness
-from agentic_os.witness.operator_root import OperatorRoot, generate_root
+from agentic_os.witness.protocol.operator_root import OperatorRoot, generate_root
+from agentic_os.witness.service.keyring import WitnessKeys, generate_witness
 
 
 @dataclass(frozen=True, kw_only=True)

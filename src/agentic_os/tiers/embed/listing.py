@@ -5,7 +5,7 @@ from pathlib import Path
 from agentic_os.errors import SemanticIndexError
 from agentic_os.results import Answer, Diagnostic, ModelsData, ModelView, PreparedModelData
 from agentic_os.tiers.embed.manifest import Manifest
-from agentic_os.tiers.embed.prepare import Prepared
+from agentic_os.tiers.embed.prepare.request import Prepared
 from agentic_os.tiers.embed.selection import find_model
 from agentic_os.tiers.embed.shelf import Shelf, verify
 

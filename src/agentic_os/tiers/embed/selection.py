@@ -46,7 +46,7 @@ def open_embedder(data: Path, choice: str | None = None, *, threads: int = 0) ->
     if found is not None:
         return _open(*found, threads=threads)
     if choice is not None and "/" in choice:
-        from agentic_os.tiers.embed.reference import hub_folder, open_reference
+        from agentic_os.tiers.embed.sentence_transformers import hub_folder, open_reference
 
         path = Path(choice).expanduser()
         if path.is_dir():
@@ -59,11 +59,11 @@ def open_embedder(data: Path, choice: str | None = None, *, threads: int = 0) ->
 def _open(path: Path, manifest: "Manifest", *, threads: int) -> "Embedder":
     match manifest.backend:
         case "onnx":
-            from agentic_os.tiers.embed.onnx_embedder import open_onnx
+            from agentic_os.tiers.embed.onnx import open_onnx
 
             return open_onnx(path, manifest, threads=threads)
         case "sentence-transformers":
-            from agentic_os.tiers.embed.reference import open_reference
+            from agentic_os.tiers.embed.sentence_transformers import open_reference
 
             verify(path, manifest)
             return open_reference(path, manifest.name, recipe=manifest.recipe)

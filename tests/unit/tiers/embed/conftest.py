@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
-from tiny_model import write_tiny_model
 
-from agentic_os.tiers.embed.onnx_embedder import OnnxEmbedder, open_onnx
-from agentic_os.tiers.embed.prepare import Prepared, prepare
-from agentic_os.tiers.embed.sources import FolderSource
+from agentic_os.tiers.embed.onnx import OnnxEmbedder, open_onnx
+from agentic_os.tiers.embed.prepare.request import Prepared, prepare
+from agentic_os.tiers.embed.prepare.sources import FolderSource
+from support.model.tiny import write_tiny_model
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from agentic_os.tiers.embed.listing import list_models, prepared_answer
-from agentic_os.tiers.embed.prepare import Prepared
+from agentic_os.tiers.embed.prepare.request import Prepared
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ from pathlib import Path
 import pytest
 
 from agentic_os.errors import SemanticIndexError
-from agentic_os.tiers.embed import reference
-from agentic_os.tiers.embed.onnx_embedder import OnnxEmbedder
-from agentic_os.tiers.embed.prepare import Prepared
+from agentic_os.tiers.embed import sentence_transformers as reference
+from agentic_os.tiers.embed.onnx import OnnxEmbedder
+from agentic_os.tiers.embed.prepare.request import Prepared
 from agentic_os.tiers.embed.selection import DEFAULT_MODEL, find_model, open_embedder
 
 
@@ -72,7 +72,7 @@ def test_what_is_neither_folder_nor_hub_name_is_missing(tmp_path: Path, choice: 
 
 
 def test_the_two_defaults_are_one() -> None:
-    from agentic_os.tiers.embed import sources
+    from agentic_os.tiers.embed.prepare import sources
 
     names = (sources.HubSource().model.name, sources.PackageSource().package.name)
     assert names == (DEFAULT_MODEL, DEFAULT_MODEL)

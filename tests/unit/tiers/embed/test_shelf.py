@@ -7,7 +7,7 @@ import pytest
 from agentic_os.errors import FilesError, SemanticIndexError
 from agentic_os.tiers.embed import shelf as shelf_module
 from agentic_os.tiers.embed.manifest import Manifest
-from agentic_os.tiers.embed.prepare import Prepared
+from agentic_os.tiers.embed.prepare.request import Prepared
 from agentic_os.tiers.embed.shelf import Shelf, describe, manifest_of, verify
 
 

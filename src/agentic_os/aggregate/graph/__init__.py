@@ -1,0 +1,4 @@
+"""The union of the code graphs.
+
+Its values, its tables, what one project's rows hold, and the links between projects.
+"""

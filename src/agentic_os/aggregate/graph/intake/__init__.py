@@ -1,0 +1,4 @@
+"""How a project's graph.json and sources come into the tables.
+
+Listed, read, redacted, taken in, refreshed.
+"""

@@ -1,0 +1,400 @@
+"""Bring the graph tables up to date: read what changed, derive the edges between projects anew.
+
+For every project of tier 2 and above: its ``graph.json``, the files that the graph names, and
+the manifests beside them. An unchanged file is compared by its fingerprint and not read. A
+missing graph is normal; a broken one leaves the last good one in place and is reported.
+Everything is read through handles that follow no link and leave no project.
+
+Every question to the fleet passes through here, so what parses is imported where it is needed.
+"""
+
+import sqlite3
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentic_os.aggregate.graph.intake.listing import Listing, racy, unchanged
+from agentic_os.aggregate.graph.links.state import derivation_state, stored_state
+from agentic_os.aggregate.graph.tables import (
+    STATUS_CURRENT,
+    STATUS_MISSING,
+    STATUS_REFUSED,
+    STATUS_STALE,
+)
+from agentic_os.errors import AgenticOSError, FilesError
+from agentic_os.files.reading import Fingerprint, Folder
+from agentic_os.registry.fleet import Fleet
+from agentic_os.results import Diagnostic
+from agentic_os.text.secrets.redaction import Redactor
+
+if TYPE_CHECKING:
+    from agentic_os.aggregate.graph.intake.take_in import Slice
+    from agentic_os.aggregate.graph.values import Graph
+
+MAX_GRAPH_BYTES = 512 * 1024 * 1024
+"""Graphify's own bound (``GRAPHIFY_MAX_GRAPH_BYTES``); the caller may name another."""
+GRAPH_TIER = 2
+"""The rung of the ladder from which a project contributes its graph (design section 5)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphProject:
+    """What the graph needs to know of a project; ``graph_path`` is relative to ``folder``."""
+
+    id: str
+    name: str
+    folder: Path
+    graph_path: str
+    aliases: tuple[str, ...] = ()
+    remote: str | None = None
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Every name that may stand for it, lower-case."""
+        return frozenset(
+            name.lower() for name in (self.name, self.folder.name, *self.aliases) if name
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphsRefreshed:
+    """What one run did; ``diagnostics`` are by project id."""
+
+    changed: bool
+    files_read: int
+    diagnostics: dict[str, Diagnostic]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Row:
+    """A project's row as it was stored."""
+
+    rid: int
+    graph_path: str
+    status: str
+    fingerprint: Fingerprint
+    read_at_ns: int
+    content: str
+    base: str
+    code: str
+    message: str
+
+
+def graph_projects(fleet: Fleet) -> list[GraphProject]:
+    """Return the projects of a fleet whose stack has a graph (tier 2 and above)."""
+    return [
+        GraphProject(
+            id=project.id,
+            name=project.name,
+            folder=project.folder,
+            graph_path=project.surfaces.graph.path,
+            aliases=project.aliases,
+            remote=project.remote,
+        )
+        for project in fleet.projects
+        if project.retrieval
+        and (project.tier or 0) >= GRAPH_TIER
+        and project.surfaces.graph is not None
+        and project.surfaces.graph.path
+    ]
+
+
+def refresh_graphs(
+    connection: sqlite3.Connection,
+    projects: Sequence[GraphProject],
+    *,
+    start: Callable[[], None] = lambda: None,
+    sources: bool = True,
+    redactor: Redactor | None = None,
+    limit_bytes: int = MAX_GRAPH_BYTES,
+    now: Callable[[], int] = time.time_ns,
+) -> GraphsRefreshed:
+    """Make the graph tables hold what the projects say now.
+
+    Args:
+        connection: the store; a transaction is open, or ``start`` opens it.
+        projects: every project of tier 2 and above; others are forgotten.
+        start: called once before the first change.
+        sources: also look for changed sources and manifests of unchanged graphs.
+        redactor: takes secrets out before anything is stored; one that allows nothing by
+            default.
+        limit_bytes: largest graph file that is read.
+        now: clock, nanoseconds since the epoch.
+    """
+    run = _Run(connection, start, sources, redactor or Redactor(), limit_bytes, now)
+    stored = run.rows()
+    for gone in sorted(stored.keys() - {project.id for project in projects}):
+        run.forget(stored[gone].rid)
+    for project in sorted(projects, key=lambda item: item.id):
+        run.project(project, stored.get(project.id))
+    state = derivation_state(connection, projects)
+    if state != stored_state(connection):
+        from agentic_os.aggregate.graph.links.derive import derive_edges
+
+        run.change()
+        derive_edges(connection, projects, state)
+    return GraphsRefreshed(
+        changed=run.changed, files_read=run.files_read, diagnostics=run.diagnostics
+    )
+
+
+class _Run:
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        start: Callable[[], None],
+        sources: bool,
+        redactor: Redactor,
+        limit_bytes: int,
+        now: Callable[[], int],
+    ) -> None:
+        self.connection = connection
+        self.sources = sources
+        self.redactor = redactor
+        self.limit_bytes = limit_bytes
+        self.now = now
+        self.changed = False
+        self.files_read = 0
+        self.diagnostics: dict[str, Diagnostic] = {}
+        self._start = start
+        self._started = False
+
+    def change(self) -> None:
+        """Open the transaction, and count a change of content."""
+        self.begin()
+        self.changed = True
+
+    def begin(self) -> None:
+        """Open the transaction at the first write."""
+        if not self._started:
+            self._start()
+            self._started = True
+
+    def forget(self, rid: int) -> None:
+        """Forget everything of a project."""
+        from agentic_os.aggregate.graph.store import forget_project_graph
+
+        self.change()
+        forget_project_graph(self.connection, rid)
+
+    def _next_number(self) -> int:
+        row = self.connection.execute("SELECT coalesce(max(rid), 0) + 1 FROM graph_repo")
+        return int(row.fetchone()[0])
+
+    def rows(self) -> dict[str, _Row]:
+        """Return the stored rows by project."""
+        return {
+            row[0]: _Row(
+                rid=row[1],
+                graph_path=row[2],
+                status=row[3],
+                fingerprint=Fingerprint(*row[4:8]),
+                read_at_ns=row[8],
+                content=row[9],
+                base=row[10],
+                code=row[11],
+                message=row[12],
+            )
+            for row in self.connection.execute(
+                "SELECT project, rid, graph_path, status, size, mtime_ns, ctime_ns, inode,"
+                " read_at_ns, content, base, code, message FROM graph_repo"
+            )
+        }
+
+    def project(self, project: GraphProject, row: _Row | None) -> None:
+        """Take in one project."""
+        try:
+            with Folder.open(project.folder) as folder:
+                self._project(project, row, folder)
+        except FilesError as fault:
+            self._failed(project, row, fault, _NOTHING)
+
+    def _project(self, project: GraphProject, row: _Row | None, folder: Folder) -> None:
+        if row is not None and row.graph_path != project.graph_path:
+            self.forget(row.rid)
+            row = None
+        try:
+            seen = folder.stat(project.graph_path)
+        except FilesError as fault:
+            if fault.code == "FILE_MISSING":
+                self._missing(project, row)
+            else:
+                self._failed(project, row, fault, _NOTHING)
+            return
+        if row is not None and row.fingerprint == seen and not racy(seen, row.read_at_ns):
+            if row.code:
+                self.diagnostics[project.id] = _diagnostic(project, row.code, row.message)
+            if row.status == STATUS_CURRENT and self.sources:
+                self._sources(project, row, folder)
+            return
+        self._read(project, row, folder, seen)
+
+    # -- the graph file ------------------------------------------------------------------
+
+    def _read(
+        self, project: GraphProject, row: _Row | None, folder: Folder, seen: Fingerprint
+    ) -> None:
+        from agentic_os.aggregate.graph.intake.reader import read_graph
+        from agentic_os.aggregate.graph.store import counts_text
+
+        read_at = self.now()
+        try:
+            read = folder.read(project.graph_path, limit_bytes=self.limit_bytes)
+            self.files_read += 1
+            if (
+                row is not None
+                and row.status == STATUS_CURRENT
+                and row.fingerprint.size == read.fingerprint.size
+                and self._stored_hash(row.rid) == read.sha256
+            ):
+                self._touch(row.rid, read.fingerprint, read_at)
+                if self.sources:
+                    self._sources(project, row, folder)
+                return
+            graph = read_graph(read.data)
+        except AgenticOSError as fault:
+            self._failed(project, row, fault, seen, read_at)
+            return
+        sha256, fingerprint = read.sha256, read.fingerprint
+        del read
+        self.change()
+        rid = self._next_number() if row is None else row.rid
+        self.connection.execute("DELETE FROM graph_repo WHERE rid=?", (rid,))
+        self.connection.execute(
+            "INSERT INTO graph_repo VALUES(?,?,?,?,'','',?,?,?,?,?,?,'','',?,?,?,0,0,?)",
+            (
+                rid,
+                project.id,
+                project.graph_path,
+                STATUS_CURRENT,
+                *fingerprint,
+                read_at,
+                sha256,
+                graph.built_at_commit,
+                graph.graphify_version,
+                graph.schema_version,
+                counts_text(graph.counts),
+            ),
+        )
+        self._take_in(project, rid, folder, graph, renewed=True)
+
+    def _stored_hash(self, rid: int) -> str:
+        row = self.connection.execute("SELECT sha256 FROM graph_repo WHERE rid=?", (rid,))
+        return str(row.fetchone()[0])
+
+    def _touch(self, rid: int, fingerprint: Fingerprint, read_at: int) -> None:
+        """Remember new times of unchanged bytes."""
+        self.begin()
+        self.connection.execute(
+            "UPDATE graph_repo SET size=?, mtime_ns=?, ctime_ns=?, inode=?, read_at_ns=?"
+            " WHERE rid=?",
+            (*fingerprint, read_at, rid),
+        )
+
+    def _missing(self, project: GraphProject, row: _Row | None) -> None:
+        if row is not None and row.status == STATUS_MISSING:
+            return
+        self.change()
+        if row is not None:
+            self.forget(row.rid)
+        self._place_row(project, None, STATUS_MISSING, "", "", _NOTHING, 0)
+
+    def _failed(
+        self,
+        project: GraphProject,
+        row: _Row | None,
+        fault: AgenticOSError,
+        seen: Fingerprint,
+        read_at: int = 0,
+    ) -> None:
+        """Keep the last good graph of a project whose graph cannot be read now."""
+        self.diagnostics[project.id] = _diagnostic(project, fault.code, fault.message)
+        kept = row is not None and row.status in {STATUS_CURRENT, STATUS_STALE}
+        status = STATUS_STALE if kept else STATUS_REFUSED
+        if (
+            row is not None
+            and (row.status, row.code, row.fingerprint) == (status, fault.code, seen)
+            and (seen == _NOTHING or not racy(seen, row.read_at_ns))
+        ):
+            return
+        self.change()
+        self._place_row(project, row, status, fault.code, fault.message, seen, read_at)
+
+    def _place_row(
+        self,
+        project: GraphProject,
+        row: _Row | None,
+        status: str,
+        code: str,
+        message: str,
+        seen: Fingerprint,
+        read_at: int,
+    ) -> None:
+        if row is None:
+            rid = self._next_number()
+            self.connection.execute(
+                "INSERT INTO graph_repo VALUES(?,?,?,?,?,?,?,?,?,?,?,'','','','','',0,0,0,'{}')",
+                (rid, project.id, project.graph_path, status, code, message, *seen, read_at),
+            )
+            return
+        self.connection.execute(
+            "UPDATE graph_repo SET status=?, code=?, message=?, size=?, mtime_ns=?, ctime_ns=?,"
+            " inode=?, read_at_ns=? WHERE rid=?",
+            (status, code, message, *seen, read_at, row.rid),
+        )
+
+    def _slice(self, project: GraphProject, rid: int, folder: Folder) -> "Slice":
+        from agentic_os.aggregate.graph.intake.take_in import Slice
+
+        return Slice(
+            rid=rid,
+            name=project.name,
+            graph_path=project.graph_path,
+            folder=folder,
+            redactor=self.redactor,
+        )
+
+    # -- what the graph names ------------------------------------------------------------
+
+    def _sources(self, project: GraphProject, row: _Row, folder: Folder) -> None:
+        """Look for changed sources and manifests of a graph that has not changed itself."""
+        if unchanged(self.connection, row.rid, Listing(folder)):
+            return
+        from agentic_os.aggregate.graph.intake.reader import read_graph
+        from agentic_os.aggregate.graph.intake.take_in import follow_sources
+
+        self.begin()
+        part = self._slice(project, row.rid, folder)
+        followed = follow_sources(self.connection, part, row.base, self.now())
+        if followed is not None:
+            self.files_read += followed.files_read
+            self.changed = self.changed or followed.changed
+            return
+        try:
+            read = folder.read(project.graph_path, limit_bytes=self.limit_bytes)
+            graph = read_graph(read.data)
+        except AgenticOSError as fault:
+            self._failed(project, row, fault, row.fingerprint, row.read_at_ns)
+            return
+        self._take_in(project, row.rid, folder, graph, renewed=False)
+
+    def _take_in(
+        self, project: GraphProject, rid: int, folder: Folder, graph: "Graph", *, renewed: bool
+    ) -> None:
+        from agentic_os.aggregate.graph.intake.take_in import take_in
+
+        self.change()
+        part = self._slice(project, rid, folder)
+        done = take_in(self.connection, part, graph, self.now(), renewed=renewed)
+        self.files_read += done.files_read
+        if done.fault is not None:
+            self.diagnostics[project.id] = _diagnostic(project, done.fault.code, done.fault.message)
+
+
+_NOTHING = Fingerprint(-1, 0, 0, 0)
+
+
+def _diagnostic(project: GraphProject, code: str, message: str) -> Diagnostic:
+    return Diagnostic(code=code, severity="warning", message=message, path=project.graph_path)

@@ -1,0 +1,182 @@
+"""Edges between projects: the values, the account that rules write to, the one derivation.
+
+Derived anew after each change from what the store holds, project by project in the order of
+their ids, so that the result never depends on the order in which projects came. Guards that
+every rule keeps (``docs/explanation/cross-repo-edges.md``):
+
+- consumer and provider are two projects, of one language family;
+- what the consumer provides itself is never another project's;
+- names of the standard library and of the system are never a project's;
+- a provider's file lies in a package root and not among tests, examples, fixtures or vendored
+  code;
+- several providers make an AMBIGUOUS edge, which no walk follows, never a hard one;
+- an equal label alone links nothing.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from agentic_os.aggregate.graph.links.code import CodeNode, ProjectCode
+from agentic_os.aggregate.graph.values import AMBIGUOUS, EXTRACTED, INFERRED
+
+CERTAIN_SCORE = 1.0
+RE_EXPORT_SCORE = 0.95
+UNDECLARED_SCORE = 0.85
+STUB_SCORE = 0.55
+AMBIGUOUS_SCORE = 0.2
+MAX_CANDIDATES_ENTRIES = 5
+MAX_NEAR_ENTRIES = 1_000
+"""Near-misses kept per project and rule; the rest are counted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrossEdge:
+    """One edge between two projects, with the evidence on both sides."""
+
+    consumer: str
+    provider: str
+    source: CodeNode
+    target: CodeNode
+    relation: str
+    rule: str
+    confidence: str
+    score: float
+    consumer_path: str
+    line: int
+    provider_path: str
+    provider_line: int
+    detail: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NearMiss:
+    """Something that was nearly linked, and why it was not.
+
+    ``candidates`` are the projects that nearly provided it.
+    """
+
+    consumer: str
+    rule: str
+    code: str
+    subject: str
+    path: str
+    line: int
+    candidates: tuple[str, ...]
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where an edge starts: a file and line of the consumer, and the node there."""
+
+    code: ProjectCode
+    path: str
+    line: int
+    node: CodeNode | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Goal:
+    """Where an edge ends: a file and line of the provider, and the node there."""
+
+    code: ProjectCode
+    path: str
+    line: int
+    node: CodeNode | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """How sure an edge is."""
+
+    confidence: str
+    score: float
+
+    def capped(self, other: "Verdict") -> "Verdict":
+        """Return the weaker of the two."""
+        return self if self.score <= other.score else other
+
+
+CERTAIN = Verdict(confidence=EXTRACTED, score=CERTAIN_SCORE)
+RE_EXPORTED = Verdict(confidence=EXTRACTED, score=RE_EXPORT_SCORE)
+UNDECLARED = Verdict(confidence=INFERRED, score=UNDECLARED_SCORE)
+STUB_ONLY = Verdict(confidence=INFERRED, score=STUB_SCORE)
+UNSURE = Verdict(confidence=AMBIGUOUS, score=AMBIGUOUS_SCORE)
+
+
+@dataclass(slots=True)
+class Account:
+    """Collects edges and near-misses; the first of equals stays, bounds are counted."""
+
+    edges: dict[tuple[object, ...], CrossEdge] = field(default_factory=dict)
+    near: dict[tuple[object, ...], NearMiss] = field(default_factory=dict)
+    dropped: dict[tuple[str, str], int] = field(default_factory=dict)
+    _kept: dict[tuple[str, str], int] = field(default_factory=dict)
+
+    def link(
+        self,
+        place: Place,
+        goal: Goal,
+        *,
+        relation: str,
+        rule: str,
+        verdict: Verdict,
+        detail: str,
+    ) -> None:
+        """Add an edge; one without a node at both ends is a near-miss (``NODE_MISSING``)."""
+        if place.code.project == goal.code.project:
+            return
+        if place.node is None or goal.node is None:
+            side = "consumer" if place.node is None else "provider"
+            self.miss(
+                place, rule, "NODE_MISSING", detail, (goal.code,), f"the {side}'s graph has no node"
+            )
+            return
+        edge = CrossEdge(
+            consumer=place.code.project,
+            provider=goal.code.project,
+            source=place.node,
+            target=goal.node,
+            relation=relation,
+            rule=rule,
+            confidence=verdict.confidence,
+            score=verdict.score,
+            consumer_path=place.path,
+            line=place.line,
+            provider_path=goal.path,
+            provider_line=goal.line,
+            detail=detail,
+        )
+        key = (edge.source.nid, edge.target.nid, relation, rule, edge.line, detail)
+        known = self.edges.get(key)
+        if known is None or known.score < edge.score:
+            self.edges[key] = edge
+
+    def miss(
+        self,
+        place: Place,
+        rule: str,
+        code: str,
+        subject: str,
+        candidates: Iterable[ProjectCode],
+        detail: str = "",
+    ) -> None:
+        """Record a near-miss, up to ``MAX_NEAR_ENTRIES`` for each project and rule."""
+        owner = (place.code.project, rule)
+        key = (*owner, code, subject, place.path, place.line)
+        if key in self.near:
+            return
+        if self._kept.get(owner, 0) >= MAX_NEAR_ENTRIES:
+            self.dropped[owner] = self.dropped.get(owner, 0) + 1
+            return
+        self._kept[owner] = self._kept.get(owner, 0) + 1
+        self.near[key] = NearMiss(
+            consumer=place.code.project,
+            rule=rule,
+            code=code,
+            subject=subject,
+            path=place.path,
+            line=place.line,
+            candidates=tuple(sorted({item.project for item in candidates})),
+            detail=detail,
+        )

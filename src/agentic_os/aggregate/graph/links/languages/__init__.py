@@ -1,0 +1,1 @@
+"""Edges that imports prove, one module a language, and the names that each language resolves."""

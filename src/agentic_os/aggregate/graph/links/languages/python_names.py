@@ -1,0 +1,276 @@
+"""What a name of a Python module is: followed through imports, stars and aliases.
+
+As the interpreter binds names, as far as reading shows it:
+
+- the last unconditional binding wins; conditional ones after it are further candidates;
+- a star import after it offers what its module exports (``__all__``, else every name without
+  a leading underscore);
+- a package's submodule answers where no binding does;
+- an alias (``Name = other.Name``) stands for what it names.
+
+Chains are followed at most ``MAX_HOPS_ENTRIES`` deep, each step once. A provider that takes
+the name from a third project is not followed there.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from agentic_os.aggregate.graph.links.code import ProjectCode
+from agentic_os.code.layout import CONVENTIONAL_ROOTS
+from agentic_os.code.values import STAR, Binding, SourceFacts
+
+MAX_HOPS_ENTRIES = 8
+
+Form = Literal["definition", "value", "module", "package", "label"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Definition:
+    """One thing that a name can stand for; ``hops`` counts the re-exports passed."""
+
+    code: ProjectCode
+    path: str
+    line: int
+    name: str
+    form: Form
+    hops: int = 0
+
+    @classmethod
+    def module(cls, code: ProjectCode, path: str, name: str, hops: int = 0) -> "Definition":
+        """Make the definition that stands for a module."""
+        return cls(code=code, path=path, line=1, name=name, form="module", hops=hops)
+
+    @classmethod
+    def package(cls, code: ProjectCode, name: str) -> "Definition | None":
+        """Make the definition of a namespace package, where the provider has one."""
+        prefix = f"{name}."
+        if any(module.startswith(prefix) for module in code.python_modules):
+            return cls(code=code, path="", line=1, name=name, form="package")
+        return None
+
+    @property
+    def key(self) -> tuple[str, str, int, str]:
+        """What makes two definitions the same."""
+        return (self.code.project, self.path, self.line, self.name)
+
+
+class PythonNames:
+    """Looks names up and remembers the answers."""
+
+    def __init__(self) -> None:
+        """Start with nothing known."""
+        self._known: dict[tuple[str, str, str], list[Definition]] = {}
+        self._tables: dict[tuple[str, str], dict[str, list[Binding]]] = {}
+
+    def member(self, code: ProjectCode, path: str, name: str) -> list[Definition]:
+        """Return what ``name`` of the module at ``path`` can be; empty when nothing shows."""
+        key = (code.project, path, name)
+        if key not in self._known:
+            self._known[key] = _unique(self._find(code, path, name, 0, frozenset()))
+        return self._known[key]
+
+    def attribute(self, item: Definition, name: str) -> list[Definition]:
+        """Return what ``item.name`` can be, where ``item`` is a module or a package."""
+        if item.form == "module":
+            found = self.member(item.code, item.path, name)
+            if found:
+                return found
+        dotted = f"{item.name}.{name}"
+        provided = item.code.python_modules.get(dotted)
+        if provided is not None:
+            return [Definition.module(item.code, provided.path, dotted)]
+        package = Definition.package(item.code, dotted)
+        return [] if package is None else [package]
+
+    def _table(self, code: ProjectCode, path: str, facts: SourceFacts) -> dict[str, list[Binding]]:
+        key = (code.project, path)
+        if key not in self._tables:
+            table: dict[str, list[Binding]] = {}
+            for binding in facts.bindings:
+                table.setdefault(binding.name, []).append(binding)
+            self._tables[key] = table
+        return self._tables[key]
+
+    def _find(
+        self, code: ProjectCode, path: str, name: str, hops: int, trail: frozenset[tuple[str, str]]
+    ) -> list[Definition]:
+        step = (path, name)
+        facts = code.facts(path)
+        if facts is None or hops > MAX_HOPS_ENTRIES or step in trail:
+            return []
+        trail |= {step}
+        table = self._table(code, path, facts)
+        bindings = table.get(name, [])
+        last = max((i for i, item in enumerate(bindings) if item.certain), default=0)
+        live = bindings[last:]
+        found: list[Definition] = []
+        for binding in live:
+            found.extend(self._follow(code, path, binding, hops, trail))
+        after = live[0].line if live and live[0].certain else 0
+        for star in table.get(STAR, []):
+            if star.line > after:
+                found.extend(self._star(code, path, star, name, hops, trail))
+        if found:
+            return found
+        return self._submodule(code, path, name, hops)
+
+    def _follow(
+        self,
+        code: ProjectCode,
+        path: str,
+        binding: Binding,
+        hops: int,
+        trail: frozenset[tuple[str, str]],
+    ) -> list[Definition]:
+        match binding.kind:
+            case "definition" | "value":
+                return [
+                    Definition(
+                        code=code,
+                        path=path,
+                        line=binding.line,
+                        name=binding.name,
+                        form=binding.kind,
+                        hops=hops,
+                    )
+                ]
+            case "alias":
+                return self._alias(code, path, binding, hops, trail)
+            case "import":
+                return self._imported(code, path, binding, hops, trail)
+            case "star":
+                return []
+
+    def _alias(
+        self,
+        code: ProjectCode,
+        path: str,
+        binding: Binding,
+        hops: int,
+        trail: frozenset[tuple[str, str]],
+    ) -> list[Definition]:
+        root, *chain = binding.member.split(".")
+        found = self._find(code, path, root, hops, trail)
+        for name in chain:
+            if not all(item.form in {"module", "package"} for item in found):
+                found = []
+                break
+            found = [each for item in found for each in self.attribute(item, name)]
+        if found:
+            return found
+        return [
+            Definition(
+                code=code,
+                path=path,
+                line=binding.line,
+                name=binding.name,
+                form="value",
+                hops=hops,
+            )
+        ]
+
+    def _imported(
+        self,
+        code: ProjectCode,
+        path: str,
+        binding: Binding,
+        hops: int,
+        trail: frozenset[tuple[str, str]],
+    ) -> list[Definition]:
+        module = absolute_module(code, path, binding.module)
+        provided = code.python_modules.get(module)
+        if not binding.member:
+            if provided is not None:
+                return [Definition.module(code, provided.path, module, hops)]
+            package = Definition.package(code, module)
+            return [] if package is None else [package]
+        if provided is not None and provided.path != path:
+            found = self._find(code, provided.path, binding.member, hops + 1, trail)
+            if found:
+                return found
+        submodule = code.python_modules.get(f"{module}.{binding.member}")
+        if submodule is None:
+            return []
+        return [Definition.module(code, submodule.path, submodule.module, hops)]
+
+    def _star(
+        self,
+        code: ProjectCode,
+        path: str,
+        star: Binding,
+        name: str,
+        hops: int,
+        trail: frozenset[tuple[str, str]],
+    ) -> list[Definition]:
+        provided = code.python_modules.get(absolute_module(code, path, star.module))
+        if provided is None or provided.path == path:
+            return []
+        facts = code.facts(provided.path)
+        if facts is None:
+            return []
+        listed = facts.exports is not None and not facts.dynamic
+        visible = name in (facts.exports or ()) if listed else not name.startswith("_")
+        if not visible:
+            return []
+        return self._find(code, provided.path, name, hops + 1, trail)
+
+    def _submodule(self, code: ProjectCode, path: str, name: str, hops: int) -> list[Definition]:
+        module = code.python_module_of.get(path)
+        if module is None or path.rpartition("/")[2] not in {"__init__.py", "__init__.pyi"}:
+            return []
+        provided = code.python_modules.get(f"{module}.{name}")
+        if provided is None:
+            return []
+        return [Definition.module(code, provided.path, provided.module, hops)]
+
+
+def absolute_module(code: ProjectCode, path: str, module: str) -> str:
+    """Return a module's full name where ``path`` writes it with leading dots."""
+    inner = module.lstrip(".")
+    level = len(module) - len(inner)
+    if not level:
+        return module
+    own = code.python_module_of.get(path, "")
+    parts = own.split(".") if own else []
+    if path.rpartition("/")[2] not in {"__init__.py", "__init__.pyi"}:
+        parts = parts[:-1]
+    if level > 1:
+        parts = parts[: len(parts) - (level - 1)] if level - 1 < len(parts) else []
+    return ".".join([*parts, *([inner] if inner else [])])
+
+
+def inner_python_file(code: ProjectCode, path: str, module: str) -> str | None:
+    """Return the file of the same project that ``module`` means when ``path`` imports it.
+
+    Relative imports go from the importing file's folder; others are looked for beside it, in
+    the folders above it, and in the conventional source folders, as a program started there
+    would find them.
+    """
+    inner = module.lstrip(".")
+    level = len(module) - len(inner)
+    folder = path.rpartition("/")[0]
+    if level:
+        for _ in range(level - 1):
+            folder = folder.rpartition("/")[0]
+        bases = [folder]
+    else:
+        bases = [folder]
+        while folder:
+            folder = folder.rpartition("/")[0]
+            bases.append(folder)
+        bases += [root for root in CONVENTIONAL_ROOTS if root]
+    for base in bases:
+        stem = "/".join(part for part in (base, inner.replace(".", "/")) if part)
+        for candidate in (f"{stem}/__init__.py".lstrip("/"), f"{stem}.py"):
+            if candidate in code.files:
+                return candidate
+    return None
+
+
+def _unique(found: list[Definition]) -> list[Definition]:
+    kept: dict[tuple[str, str, int, str], Definition] = {}
+    for item in found:
+        known = kept.get(item.key)
+        if known is None or item.hops < known.hops:
+            kept[item.key] = item
+    return sorted(kept.values(), key=lambda item: item.key)

@@ -1,0 +1,201 @@
+"""R1 and R1b: one project's manifest names another project's package.
+
+R1: the normalised name equals exactly one project's declared package. R1b: the dependency
+points somewhere (a path, a git URL, a replacement, a submodule, a CI workflow) and exactly
+one project is there; this overrides an ambiguity of R1.
+"""
+
+import posixpath
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from agentic_os.aggregate.graph.links.code import ProjectCode
+from agentic_os.aggregate.graph.links.edges import CERTAIN, UNSURE, Account, Goal, Place
+from agentic_os.code.layout import is_excluded
+from agentic_os.code.manifests.values import Dependency, Manifest
+from agentic_os.files.git.checkout import normalise_remote
+
+RULE_NAME = "R1"
+RULE_PLACE = "R1b"
+
+
+@dataclass(slots=True)
+class DeclaredLinks:
+    """Which project depends on which package of which other project, for certain."""
+
+    held: set[tuple[str, str, str, str]] = field(default_factory=set)
+    pairs: set[tuple[str, str]] = field(default_factory=set)
+
+    def add(self, consumer: str, provider: str, ecosystem: str, package: str) -> None:
+        """Record one declared dependency."""
+        self.held.add((consumer, provider, ecosystem, package))
+        self.pairs.add((consumer, provider))
+
+    def holds(self, consumer: str, provider: str, ecosystem: str, package: str) -> bool:
+        """Whether the consumer declares that package of the provider."""
+        return (consumer, provider, ecosystem, package) in self.held
+
+
+def package_edges(codes: Sequence[ProjectCode], account: Account) -> DeclaredLinks:
+    """Derive R1 and R1b; return what is declared, for the other rules."""
+    links = DeclaredLinks()
+    rule = _Packages(codes, account, links)
+    for code in codes:
+        rule.consumer(code)
+    return links
+
+
+class _Packages:
+    def __init__(
+        self, codes: Sequence[ProjectCode], account: Account, links: DeclaredLinks
+    ) -> None:
+        self.codes = codes
+        self.account = account
+        self.links = links
+        self.providers: dict[tuple[str, str], list[ProjectCode]] = {}
+        self.hidden: dict[tuple[str, str], list[ProjectCode]] = {}
+        for code in codes:
+            for key, (manifest, _) in code.packages.items():
+                hidden = is_excluded(manifest.path)
+                (self.hidden if hidden else self.providers).setdefault(key, []).append(code)
+
+    def consumer(self, code: ProjectCode) -> None:
+        """Link one project's dependencies: those that point somewhere first."""
+        settled: set[tuple[str, str]] = set()
+        own = [item for item in code.manifests if not is_excluded(item.path)]
+        for manifest in own:
+            for dependency in manifest.dependencies:
+                if dependency.kind != "name" and self._pointed(code, manifest, dependency):
+                    settled.add((dependency.ecosystem, dependency.name))
+        for manifest in own:
+            for dependency in manifest.dependencies:
+                key = (dependency.ecosystem, dependency.name)
+                if dependency.name and key not in settled:
+                    self._named(code, manifest, dependency)
+
+    def _place(self, code: ProjectCode, manifest: Manifest, line: int) -> Place:
+        node = code.manifest_node(manifest.path)
+        return Place(code=code, path=manifest.path, line=line, node=node)
+
+    def _goal(self, code: ProjectCode, ecosystem: str, name: str) -> Goal:
+        manifest, line = code.packages[(ecosystem, name)]
+        node = code.manifest_node(manifest.path)
+        return Goal(code=code, path=manifest.path, line=line, node=node)
+
+    # -- R1 ----------------------------------------------------------------------------
+
+    def _named(self, code: ProjectCode, manifest: Manifest, dependency: Dependency) -> None:
+        key = (dependency.ecosystem, dependency.name)
+        place = self._place(code, manifest, dependency.line)
+        found = [item for item in self.providers.get(key, ()) if item is not code]
+        if not found:
+            hidden = [item for item in self.hidden.get(key, ()) if item is not code]
+            if hidden:
+                self.account.miss(
+                    place,
+                    RULE_NAME,
+                    "PROVIDER_EXCLUDED",
+                    dependency.name,
+                    hidden,
+                    "declared only among tests, examples, fixtures or vendored code",
+                )
+            return
+        if code.declares(*key):
+            self.account.miss(
+                place, RULE_NAME, "LOCAL_SHADOW", dependency.name, found, "declared here as well"
+            )
+            return
+        certain = len(found) == 1
+        for provider in found[: len(found) if certain else _MOST_ENTRIES]:
+            self.account.link(
+                place,
+                self._goal(provider, *key),
+                relation="depends_on",
+                rule=RULE_NAME,
+                verdict=CERTAIN if certain else UNSURE,
+                detail=dependency.name,
+            )
+        if certain:
+            self.links.add(code.project, found[0].project, *key)
+        else:
+            self.account.miss(
+                place,
+                RULE_NAME,
+                "SEVERAL_PROVIDERS",
+                dependency.name,
+                found,
+                f"{len(found)} projects declare this package",
+            )
+
+    # -- R1b ---------------------------------------------------------------------------
+
+    def _pointed(self, code: ProjectCode, manifest: Manifest, dependency: Dependency) -> bool:
+        place = self._place(code, manifest, dependency.line)
+        if dependency.kind == "path":
+            found = self._at_path(code, manifest, dependency.target)
+        else:
+            remote = normalise_remote(dependency.target)
+            found = [item for item in self.codes if remote and item.remote == remote]
+            found = _with_package(found, dependency)
+        if any(item is code for item in found):
+            return False
+        if len(found) != 1:
+            if found:
+                self.account.miss(
+                    place,
+                    RULE_PLACE,
+                    "SEVERAL_PROVIDERS",
+                    dependency.name or dependency.target,
+                    found,
+                    "several projects are at this place",
+                )
+            return False
+        provider = found[0]
+        key = (dependency.ecosystem, dependency.name)
+        if key in provider.packages:
+            goal = self._goal(provider, *key)
+        else:
+            node = provider.manifest_node("")
+            path = "" if node is None else node.path
+            goal = Goal(code=provider, path=path, line=1, node=node)
+        self.account.link(
+            place,
+            goal,
+            relation="depends_on",
+            rule=RULE_PLACE,
+            verdict=CERTAIN,
+            detail=dependency.name or dependency.target,
+        )
+        self.links.pairs.add((code.project, provider.project))
+        for ecosystem, name in provider.packages:
+            if name == dependency.name or not dependency.name:
+                self.links.add(code.project, provider.project, ecosystem, name)
+        return True
+
+    def _at_path(self, code: ProjectCode, manifest: Manifest, target: str) -> list[ProjectCode]:
+        """Find the innermost project at or above a path; names only are compared."""
+        if not code.folder or "\0" in target:
+            return []
+        joined = posixpath.join(code.folder, manifest.folder, target)
+        wanted = posixpath.normpath(joined)
+        inside = [
+            item
+            for item in self.codes
+            if item.folder and (wanted == item.folder or wanted.startswith(f"{item.folder}/"))
+        ]
+        if not inside:
+            return []
+        deepest = max(len(item.folder) for item in inside)
+        return [item for item in inside if len(item.folder) == deepest]
+
+
+def _with_package(found: list[ProjectCode], dependency: Dependency) -> list[ProjectCode]:
+    """Of several projects of one repository, prefer those that declare the package."""
+    if len(found) < _SEVERAL_ENTRIES or not dependency.name:
+        return found
+    key = (dependency.ecosystem, dependency.name)
+    return [item for item in found if key in item.packages] or found
+
+
+_SEVERAL_ENTRIES = 2
+_MOST_ENTRIES = 5

@@ -1,0 +1,247 @@
+"""The tier-3 corpus: sources and documents of the projects that have an index.
+
+Taken in by ``index build`` alone, under the writer lock; a search never walks source trees.
+Freshness follows design section 4, as in ``refresh``. Each project is a transaction of its
+own: an interrupted build keeps the projects that were finished, and the next one goes on.
+"""
+
+import os
+import sqlite3
+import time
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+
+from agentic_os.aggregate.refresh.corpus_files import CorpusFiles, tracked
+from agentic_os.aggregate.refresh.freshness import KnownFile, is_unchanged
+from agentic_os.aggregate.refresh.intake import Intake
+from agentic_os.aggregate.refresh.surfaces import Progress, silent
+from agentic_os.aggregate.store.database import Store, transaction
+from agentic_os.aggregate.surfaces.documents import CORPUS_ROLES
+from agentic_os.aggregate.surfaces.sweep import LIMIT_BYTES, Candidate
+from agentic_os.code.passages.admission import LeftOut, data_left_out
+from agentic_os.errors import FilesError
+from agentic_os.files.reading import Folder
+from agentic_os.registry.fleet import Fleet
+from agentic_os.registry.project import Project
+from agentic_os.results import Diagnostic
+from agentic_os.text.fencing import one_line
+from agentic_os.text.secrets.redaction import Redactor
+
+BUILT_KEY = "corpus_built_ns"
+"""Row of ``meta`` that says when the corpus was last completed; absent before the first time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorpusRefreshed:
+    """What one run did.
+
+    ``left_out`` counts files, and folders that were not entered, by ``LeftOut`` code over all
+    projects; ``projects`` are the ids of those that are in the corpus now. ``diagnostics``
+    name what could not be read as it should; their paths start with the project's id.
+    """
+
+    projects: tuple[str, ...] = ()
+    files: int = 0
+    passages: int = 0
+    files_read: int = 0
+    files_removed: int = 0
+    changed: bool = False
+    left_out: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def corpus_projects(fleet: Fleet, *, everyone: bool = False) -> tuple[Project, ...]:
+    """Projects whose code and documents belong into the index (design section 5).
+
+    Args:
+        fleet: all projects.
+        everyone: every project with retrieval, not only those of tier 3.
+    """
+    return tuple(
+        project
+        for project in fleet.projects
+        if project.retrieval and (everyone or project.surfaces.rag is not None)
+    )
+
+
+def was_built(connection: sqlite3.Connection) -> bool:
+    """Whether an index was ever built over this store."""
+    query = "SELECT 1 FROM meta WHERE key=?"
+    return connection.execute(query, (BUILT_KEY,)).fetchone() is not None
+
+
+def refresh_corpus(
+    store: Store,
+    fleet: Fleet,
+    redactor: Redactor,
+    *,
+    everyone: bool = False,
+    home: Path | None = None,
+    progress: Progress = silent,
+) -> CorpusRefreshed:
+    """Make the store hold the sources and documents of the projects that have an index.
+
+    Args:
+        store: a store opened by ``writing`` that ``refresh`` has brought up to date.
+        fleet: all projects; those that are not taken lose what an earlier run took of them.
+        redactor: takes secrets out before anything is stored.
+        everyone: take every project with retrieval, not only those of tier 3.
+        home: the person's home folder, whose own ``.git`` makes no checkout.
+        progress: told after each project, with the number done and the number of all.
+    """
+    taken = corpus_projects(fleet, everyone=everyone)
+    pks: dict[str, int] = dict(store.connection.execute("SELECT id, pk FROM project"))
+    folders = frozenset(os.path.realpath(project.folder) for project in fleet.projects)
+    account = _Account()
+    _forget_others(
+        store, redactor, {pks[project.id] for project in taken if project.id in pks}, account
+    )
+    for done, project in enumerate(taken, 1):
+        if project.id in pks:
+            _Project(store, project, pks[project.id], redactor, account).refresh(folders, home)
+        progress(done, len(taken))
+    with transaction(store.connection):
+        store.connection.execute(
+            "INSERT OR REPLACE INTO meta VALUES(?,?)", (BUILT_KEY, str(time.time_ns()))
+        )
+    # As in ``refresh``: keep the log small; what was committed is safe in it.
+    with suppress(sqlite3.Error):
+        store.connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+    return _result(store, [project for project in taken if project.id in pks], account)
+
+
+@dataclass(slots=True)
+class _Account:
+    files_read: int = 0
+    files_removed: int = 0
+    changed: bool = False
+    left_out: Counter[str] = field(default_factory=Counter)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+
+    def add(self, intake: Intake) -> None:
+        self.files_read += intake.files_read
+        self.files_removed += intake.files_removed
+        self.changed = self.changed or intake.changed
+
+
+def _forget_others(store: Store, redactor: Redactor, taken: set[int], account: _Account) -> None:
+    rows = store.connection.execute(
+        "SELECT DISTINCT project FROM file WHERE role IN ('source', 'document')"
+    ).fetchall()
+    for (pk,) in rows:
+        if pk not in taken:
+            with ExitStack() as stack:
+                intake = _intake(store, redactor, stack)
+                intake.start()
+                intake.forget_corpus(pk)
+                intake.finish()
+            account.add(intake)
+
+
+def _intake(store: Store, redactor: Redactor, stack: ExitStack) -> Intake:
+    intake = Intake(store.connection, redactor)
+    intake.begin = lambda: stack.enter_context(transaction(store.connection))
+    intake.number()
+    return intake
+
+
+@dataclass(slots=True)
+class _Project:
+    """One project of the corpus, brought up to date in one transaction."""
+
+    store: Store
+    project: Project
+    pk: int
+    redactor: Redactor
+    account: _Account
+
+    def refresh(self, folders: frozenset[str], home: Path | None) -> None:
+        known = self._known()
+        missing = {path for path, row in known.items() if row.role in CORPUS_ROLES}
+        git = tracked(self.project.folder, home=home)
+        if git.fault is not None:
+            self._note(git.fault)
+        start = f"{os.path.realpath(self.project.folder)}/"
+        files = CorpusFiles(
+            known=git,
+            others={folder[len(start) :] for folder in folders if folder.startswith(start)},
+            held=known.keys() - missing,
+        )
+        with ExitStack() as stack:
+            intake = _intake(self.store, self.redactor, stack)
+            try:
+                with Folder.open(self.project.folder) as folder:
+                    for found in files.walk(folder):
+                        row = known.get(found.path)
+                        same = row is not None and is_unchanged(row, found)
+                        if same or self._take(intake, found, row, files.left_out):
+                            missing.discard(found.path)
+            except FilesError as fault:
+                self._note(fault)
+            for path in sorted(missing):
+                intake.start()
+                intake.forget(known[path].pk)
+                intake.files_removed += 1
+            intake.finish()
+        self.account.add(intake)
+        self.account.left_out.update(files.left_out)
+
+    def _known(self) -> dict[str, KnownFile]:
+        rows = self.store.connection.execute(
+            "SELECT path, pk, role, size, mtime_ns, ctime_ns, inode, sha256, read_at_ns"
+            " FROM file WHERE project=?",
+            (self.pk,),
+        )
+        return {row[0]: KnownFile._make(row[1:]) for row in rows}
+
+    def _take(
+        self, intake: Intake, found: Candidate, row: KnownFile | None, left_out: Counter[str]
+    ) -> bool:
+        """Take one file in; false where its bytes, or a fault, leave it out."""
+        try:
+            read = found.folder.read(found.name, limit_bytes=LIMIT_BYTES[found.role])
+        except FilesError as fault:
+            if fault.code != "FILE_MISSING":
+                left_out[LeftOut.UNREADABLE] += 1
+            return False
+        reason = data_left_out(read.data)
+        if reason is not None:
+            left_out[reason] += 1
+            return False
+        intake.take_read(self.pk, found, row, read)
+        return True
+
+    def _note(self, fault: FilesError) -> None:
+        self.account.diagnostics.append(
+            Diagnostic(
+                code=fault.code,
+                severity="warning",
+                message=one_line(fault.message),
+                hint=fault.hint or "",
+                path=self.project.id,
+            )
+        )
+
+
+def _result(store: Store, projects: list[Project], account: _Account) -> CorpusRefreshed:
+    files, passages = store.connection.execute(_COUNTS).fetchone()
+    return CorpusRefreshed(
+        projects=tuple(project.id for project in projects),
+        files=files,
+        passages=passages,
+        files_read=account.files_read,
+        files_removed=account.files_removed,
+        changed=account.changed,
+        left_out=MappingProxyType(dict(sorted(account.left_out.items()))),
+        diagnostics=tuple(account.diagnostics),
+    )
+
+
+_COUNTS = """
+SELECT (SELECT count(*) FROM file WHERE role IN ('source', 'document')),
+    (SELECT count(*) FROM document WHERE kind IN ('code', 'document'))
+"""

@@ -1,0 +1,1 @@
+"""The surfaces of one project as documents: memory, vault, capabilities, sources."""

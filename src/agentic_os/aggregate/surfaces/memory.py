@@ -1,0 +1,172 @@
+"""Facts and the memory index: the tier-0 surface, parsed.
+
+Pure functions over redacted text. What counts as what follows the producer's convention:
+
+- every Markdown file directly in the memory folder is a fact, except the index and the two
+  files that describe the convention itself;
+- a fact is one document (the convention keeps facts under 100 lines);
+- MEMORY.md is both an index and prose: it is cut at its headings, and its list items that link
+  a file of the same folder are the index;
+- a fact that nobody filled in (only comments, bare bold labels or headings below the front
+  matter) is a template: every scaffold ships the same three.
+"""
+
+import hashlib
+import re
+from urllib.parse import unquote
+
+from agentic_os.aggregate.differences import MAX_STATEMENTS_ENTRIES, states_too_much
+from agentic_os.aggregate.surfaces.documents import (
+    LABEL_CHARS,
+    Document,
+    IndexLink,
+    ParsedFile,
+    short,
+)
+from agentic_os.results import Diagnostic
+from agentic_os.text.front_matter import FrontMatter, split_front_matter
+from agentic_os.text.markdown.structure import links, sections, without_comments
+from agentic_os.text.tokens import index_extra
+
+INDEX_NAME = "MEMORY.md"
+NOT_FACTS = frozenset({"memory.md", "schema.md", "readme.md"})
+FACT_TYPES = frozenset({"user", "feedback", "project", "reference"})
+
+_BARE_LABEL = re.compile(r"\s*(?:[-*]\s*)?(?:\*\*[^*]+\*\*:?|#{1,6}\s.*|[-*_]{3,}|[-*])\s*")
+_LIST_ITEM = re.compile(r"\s*(?:[-*+]|\d+[.)])\s")
+
+
+def is_fact_name(name: str) -> bool:
+    """Whether a file of the memory folder is a fact, by its name alone."""
+    lowered = name.lower()
+    return lowered.endswith(".md") and lowered not in NOT_FACTS and not lowered.startswith(".")
+
+
+def group_hash(text: str) -> str:
+    """Hash of a text that two projects share when they state the same: case and spacing apart."""
+    normal = " ".join(text.split()).casefold()
+    return hashlib.blake2b(normal.encode("utf-8", "replace"), digest_size=12).hexdigest()
+
+
+def is_template(body: str) -> bool:
+    """Whether nothing is left of a body once comments and bare labels are taken away."""
+    if len(body) > _TEMPLATE_CHARS:
+        return False
+    text = without_comments(body) if "<!--" in body else body
+    return all(
+        _BARE_LABEL.fullmatch(line) is not None for line in text.splitlines() if line.strip()
+    )
+
+
+_TEMPLATE_CHARS = 4_000
+"""A body longer than this is never an unfilled template; keeps the check cheap."""
+
+
+def parse_fact(text: str, *, path: str, stem: str) -> ParsedFile:
+    """Read a fact file.
+
+    Args:
+        text: the decoded, redacted file.
+        path: its path relative to the project, for diagnostics.
+        stem: the file name without its ending, the fallback name.
+    """
+    front = split_front_matter(text)
+    body = front.body
+    name = short(front.fields.get("name") or stem)
+    label = short(front.fields.get("description", ""), LABEL_CHARS)
+    document = Document(
+        kind="memory",
+        name=name,
+        label=label,
+        type=short(front.fields.get("type") or "unknown"),
+        start=1,
+        end=line_count(text),
+        body=text,
+        extra=_extra(text, stem),
+        template=is_template(body),
+        group=group_hash(body if body.strip() else f"{name} {label}"),
+    )
+    diagnostics = front_matter_diagnostics(front, path)
+    if states_too_much(text):
+        diagnostics = (*diagnostics, _too_many_statements(path))
+    return ParsedFile(documents=(document,), diagnostics=diagnostics)
+
+
+def parse_index(text: str) -> ParsedFile:
+    """Read MEMORY.md: its sections as prose, its list items as the index."""
+    documents = []
+    lines = text.split("\n")
+    for section in sections(text):
+        body = "\n".join(lines[section.start - 1 : section.end])
+        if not body.strip():
+            continue
+        documents.append(
+            Document(
+                kind="index",
+                name=short(section.title or INDEX_NAME),
+                label="",
+                type="listing" if _is_bare_listing(body) else "index",
+                start=section.start,
+                end=section.end,
+                body=body,
+                extra=_extra(body, INDEX_NAME),
+                template=False,
+                group=group_hash(body),
+            )
+        )
+    return ParsedFile(documents=tuple(documents), index_links=_index_links(text, lines))
+
+
+def _is_bare_listing(body: str) -> bool:
+    """Whether a section of MEMORY.md holds nothing but headings, comments and index lines."""
+    text = without_comments(body) if "<!--" in body else body
+    return all(
+        line.lstrip().startswith("#") or (_LIST_ITEM.match(line) is not None and "](" in line)
+        for line in text.splitlines()
+        if line.strip()
+    )
+
+
+def _index_links(text: str, lines: list[str]) -> tuple[IndexLink, ...]:
+    found: dict[str, IndexLink] = {}
+    for link in links(text):
+        target = unquote(link.target.partition("#")[0].removeprefix("./"))
+        listed = _LIST_ITEM.match(lines[link.line - 1]) is not None
+        if not listed or not target.lower().endswith(".md") or "://" in target:
+            continue
+        found.setdefault(target, IndexLink(title=short(link.title), target=target, line=link.line))
+    return tuple(found.values())
+
+
+def front_matter_diagnostics(front: FrontMatter, path: str) -> tuple[Diagnostic, ...]:
+    """Say what the tolerant front-matter reader forgave."""
+    return tuple(
+        Diagnostic(
+            code=problem,
+            severity="warning",
+            message="the front matter is not plain `key: value` lines; it was read leniently",
+            hint="Quote the value, or close the block with --- on a line of its own.",
+            path=path,
+        )
+        for problem in front.problems
+    )
+
+
+def _too_many_statements(path: str) -> Diagnostic:
+    return Diagnostic(
+        code="STATEMENTS_TOO_MANY",
+        severity="warning",
+        message=f"only the first {MAX_STATEMENTS_ENTRIES} `key: value` lines are compared",
+        hint="Keep a fact under 100 lines; move tables and logs elsewhere.",
+        path=path,
+    )
+
+
+def line_count(text: str) -> int:
+    """Number of lines, an unfinished last one counted, an empty file one."""
+    return max(1, text.count("\n") + (0 if text.endswith("\n") else 1))
+
+
+def _extra(text: str, stem: str) -> str:
+    parts = index_extra(text)
+    return f"{stem} {index_extra(stem)} {parts}" if parts else f"{stem} {index_extra(stem)}"

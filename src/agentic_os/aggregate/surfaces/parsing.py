@@ -1,0 +1,80 @@
+"""Bytes of one file to what the store holds: decode, redact, parse. Pure."""
+
+from typing import assert_never
+
+from agentic_os.aggregate.surfaces.capabilities import parse_capabilities, parse_invocations
+from agentic_os.aggregate.surfaces.documents import (
+    CORPUS_ROLES,
+    IN_THE_NAME,
+    ParsedFile,
+    Redaction,
+    Role,
+)
+from agentic_os.aggregate.surfaces.memory import parse_fact, parse_index
+from agentic_os.aggregate.surfaces.vault import parse_note
+from agentic_os.results import Diagnostic
+from agentic_os.text.decoding import decode
+from agentic_os.text.secrets.redaction import Redactor
+
+
+def parse_file(role: Role, path: str, data: bytes, redactor: Redactor) -> ParsedFile:
+    """Read one file of a project.
+
+    The documents cover every line that is not blank, and none of them holds a secret that the
+    redactor knows, not even one that is the file's name.
+    """
+    decoded = decode(data)
+    redacted = redactor.redact(decoded.text)
+    named = redactor.redact(path)
+    parsed = _parse(role, named.text, redacted.text)
+    if not redacted.findings and not named.findings and not decoded.replaced:
+        return parsed
+    diagnostics = parsed.diagnostics
+    if decoded.replaced and role not in CORPUS_ROLES:
+        diagnostics = (*diagnostics, _not_utf8(named.text))
+    return ParsedFile(
+        documents=parsed.documents,
+        index_links=parsed.index_links,
+        capabilities=parsed.capabilities,
+        redactions=(
+            *(Redaction(rule=finding.rule, line=IN_THE_NAME) for finding in named.findings),
+            *(Redaction(rule=finding.rule, line=finding.line) for finding in redacted.findings),
+        ),
+        diagnostics=diagnostics,
+    )
+
+
+def _parse(role: Role, path: str, text: str) -> ParsedFile:
+    match role:
+        case Role.FACT:
+            return parse_fact(text, path=path, stem=_stem(path))
+        case Role.INDEX:
+            return parse_index(text)
+        case Role.NOTE:
+            return parse_note(text, path=path, stem=_stem(path))
+        case Role.CAPABILITIES:
+            return parse_capabilities(text, path=path)
+        case Role.INVOCATIONS:
+            return parse_invocations(text, path=path)
+        case Role.SOURCE | Role.DOCUMENT:
+            # Not loaded where no corpus was built.
+            from agentic_os.aggregate.surfaces.sources import parse_document, parse_source
+
+            read = parse_source if role is Role.SOURCE else parse_document
+            return read(text, path=path)
+        case _:
+            assert_never(role)
+
+
+def _stem(path: str) -> str:
+    return path.rpartition("/")[2].rpartition(".")[0]
+
+
+def _not_utf8(path: str) -> Diagnostic:
+    return Diagnostic(
+        code="TEXT_NOT_UTF8",
+        severity="warning",
+        message="some bytes are not UTF-8; they were replaced",
+        hint="Save the file as UTF-8.",
+        path=path,
+    )

@@ -1,0 +1,4 @@
+"""The folder on disk.
+
+Its root, bounded reading, configuration, eligibility, and the reading allowance.
+"""

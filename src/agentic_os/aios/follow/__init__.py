@@ -1,0 +1,1 @@
+"""Following one reference to its source, page by page."""

@@ -1,0 +1,1 @@
+"""What a request means: skills, tools, projects, and who may decide."""

@@ -1,0 +1,1 @@
+"""Search over the folder: scopes, streams, phases, matching, snippets, omissions."""

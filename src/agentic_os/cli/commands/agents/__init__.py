@@ -1,0 +1,1 @@
+"""Commands for harnesses: serve, mcp, hook."""

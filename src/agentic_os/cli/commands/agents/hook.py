@@ -1,0 +1,39 @@
+"""``agentic-os hook``: what harnesses call by themselves."""
+
+import typer
+
+from agentic_os.cli.options import Roots
+
+app = typer.Typer(
+    help="Hooks that a harness calls by itself.", no_args_is_help=True, rich_markup_mode=None
+)
+
+
+@app.callback()
+def hooks() -> None:
+    """Hooks that a harness calls by itself."""
+
+
+@app.command("session-start")
+def session_start(root: Roots = None) -> None:
+    """Answer a session-start hook: read its JSON on stdin, print the context as JSON.
+
+    The exit code is 0 whatever the input: the clients read no answer at another one. What was
+    wrong is said on stderr and in the answer.
+
+    Example: echo '{"cwd": "/home/me/code/shop"}' | agentic-os hook session-start
+    """
+    import sys
+    from pathlib import Path
+
+    from agentic_os.aggregate.workspace import Person
+    from agentic_os.cli.output import say, write
+    from agentic_os.server.setup.hook import MAX_INPUT_BYTES
+    from agentic_os.server.setup.hook import session_start as answer
+
+    data = b"" if sys.stdin.isatty() else sys.stdin.buffer.read(MAX_INPUT_BYTES + 1)
+    roots = tuple(str(Path(one).expanduser().absolute()) for one in root or ())
+    found = answer(data, Person.here(), roots)
+    for trouble in found.trouble:
+        say(f"agentic-os: {trouble}")
+    write(found.line + "\n")

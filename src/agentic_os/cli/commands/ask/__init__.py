@@ -1,0 +1,1 @@
+"""Questions to the fleet: search, memory, vault, capabilities, graph."""

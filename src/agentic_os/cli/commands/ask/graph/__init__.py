@@ -1,0 +1,1 @@
+"""``agentic-os graph``: questions to the union of the code graphs."""

@@ -1,0 +1,33 @@
+"""``agentic-os vault``."""
+
+from agentic_os.cli.options import Json, Projects, Roots
+
+
+def vault(root: Roots = None, project: Projects = None, json: Json = False) -> None:
+    """Show the vault notes: title, tags, and links resolved inside each project.
+
+    Example: agentic-os vault --project shop
+    """
+    from agentic_os.aggregate import questions as answers
+    from agentic_os.aggregate.workspace import Person, open_workspace
+    from agentic_os.cli.output import finish, finish_document, table
+
+    with open_workspace(Person.here(), root or ()) as workspace:
+        answer = answers.vault(workspace, project or ())
+    if json:
+        finish_document("vault", answer)
+        return
+    table(
+        ("project", "note", "tags", "links", "source"),
+        [
+            (
+                note.provenance.project,
+                note.title,
+                " ".join(note.tags),
+                f"{sum(link.path is not None for link in note.links)}/{len(note.links)}",
+                note.provenance.path,
+            )
+            for note in answer.data.notes
+        ],
+    )
+    finish(answer)

@@ -1,0 +1,1 @@
+"""The fleet itself: roots, scan, aggregate, index, model, doctor, paths, purge."""

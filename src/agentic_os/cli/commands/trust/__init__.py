@@ -1,0 +1,1 @@
+"""The identity's ledger and the witness."""

@@ -1,0 +1,1 @@
+"""Package manifests of every ecosystem: what a project provides, needs and starts."""

@@ -1,0 +1,1 @@
+"""Python sources: imports, symbols, scopes, HTTP calls and routes."""

@@ -1,0 +1,1 @@
+"""JavaScript and TypeScript sources: imports, exports, symbols, HTTP calls and routes."""

@@ -1,0 +1,1 @@
+"""Canonical JSON: values, the one text of each, and the strict reader."""

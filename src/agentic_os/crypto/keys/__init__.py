@@ -1,0 +1,1 @@
+"""Key pairs, private key files, and the handover from one key to the next."""

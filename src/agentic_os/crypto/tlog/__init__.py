@@ -1,0 +1,4 @@
+"""Transparency-log primitives.
+
+Merkle trees, proofs, signed notes, checkpoints (RFC 9162, C2SP).
+"""

@@ -1,0 +1,1 @@
+"""A ``.git`` folder read without running git: checkout, configuration, ignore rules, index."""

@@ -1,0 +1,221 @@
+"""The private keys of one identity, as they lie in its folder.
+
+The identity key and the checkpoint key are needed to boot: an identity that cannot sign is
+halted, not half alive. Operator and platform keys are unlocked for the sessions that need
+them. A key must be the one that the chain names for its role; another key is no key.
+
+A role's new key is on disk (``<role>-next.key``) before the transition is written, and takes
+the role's name afterwards; ``settle`` finishes that after a crash in between.
+"""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from agentic_os.crypto.envelope.public_keys import (
+    PublicKeyEnvelope,
+    make_identity_envelope,
+    read_public_key_envelope,
+)
+from agentic_os.crypto.keys.files import read_key, write_key
+from agentic_os.crypto.keys.pairs import ED25519, ML_DSA_87, SigningKey, generate_key
+from agentic_os.crypto.tlog.note_keys import NoteSigner
+from agentic_os.errors import CryptoError, FilesError, IdentityError
+from agentic_os.files.publishing import private_folder, publish
+from agentic_os.files.reading import Folder
+from agentic_os.ledger.layout import CHECKPOINT_KEY, ENVELOPE_NAME, KEYS_FOLDER, key_path
+from agentic_os.ledger.line.payloads import Role
+from agentic_os.ledger.rule.chain import Chain
+
+ENVELOPE_BYTES: Final = 64 * 1024
+_NEXT: Final = "-next"
+_NAME_DIGITS_CHARS: Final = 16
+
+
+class KeyRing:
+    """The keys at hand. ``signers`` is what a writer is given; it grows by ``unlock``.
+
+    Args:
+        folder: the identity's.
+        passwords: by role; the checkpoint key shares the identity's.
+    """
+
+    __slots__ = ("_folder", "_passwords", "checkpoint", "signers")
+
+    def __init__(self, folder: Path, passwords: Mapping[Role, str] | None = None) -> None:
+        """Open the identity's and the checkpoint key.
+
+        Raises:
+            CryptoError: as ``read_key``.
+        """
+        self._folder = folder
+        self._passwords = dict(passwords or {})
+        self.signers: dict[Role, SigningKey] = {"identity": self._read("identity")}
+        self.checkpoint = read_key(
+            key_path(folder, CHECKPOINT_KEY), password=self._passwords.get("identity")
+        )
+
+    def unlock(self, role: Role, chain: Chain, *, password: str | None = None) -> None:
+        """Open a role's key, if it is the one that signs now.
+
+        Raises:
+            CryptoError: as ``read_key``.
+            IdentityError: ``KEY_MISMATCH``.
+        """
+        if password is not None:
+            self._passwords[role] = password
+        self.settle(role, chain)
+        key = self._read(role)
+        require_current(role, key, chain)
+        self.signers[role] = key
+
+    def note_signer(self, origin: str) -> NoteSigner:
+        """The signer of tree heads, named like the origin."""
+        return NoteSigner(kind="note", name=origin, private=self.checkpoint)
+
+    def prepare_next(self, role: Role) -> SigningKey:
+        """Make a role's next key and put it on disk under its waiting name.
+
+        Raises:
+            CryptoError: ``KEY_EXISTS`` when one waits already.
+        """
+        key = generate_key(ML_DSA_87)
+        path = key_path(self._folder, role + _NEXT)
+        write_key(path, key, password=self._passwords.get(role))
+        return key
+
+    def drop_next(self, role: Role) -> None:
+        """Forget a waiting key whose line was refused before it was written."""
+        key_path(self._folder, role + _NEXT).unlink(missing_ok=True)
+
+    def settle(self, role: Role, chain: Chain) -> str:
+        """Give a waiting key its name if the chain names it; the retired key's name, or nothing.
+
+        A waiting key that no line names is set aside, never deleted: the line may be in a
+        newer copy of the ledger.
+
+        Raises:
+            CryptoError: as ``read_key``.
+        """
+        waiting = key_path(self._folder, role + _NEXT)
+        if not waiting.exists():
+            return ""
+        password = self._passwords.get(role)
+        key = read_key(waiting, password=password)
+        if chain.key_for(role) != key.public:
+            waiting.rename(key_path(self._folder, f"{role}-unused-{_digits(key)}"))
+            return ""
+        named, retired = key_path(self._folder, role), ""
+        if named.exists():
+            retired = f"{role}-retired-{_digits(read_key(named, password=password))}"
+            named.rename(key_path(self._folder, retired))
+        waiting.rename(named)
+        self.signers[role] = key
+        return retired
+
+    def _read(self, role: Role) -> SigningKey:
+        return read_key(key_path(self._folder, role), password=self._passwords.get(role))
+
+
+def create_keys(
+    folder: Path, passwords: Mapping[Role, str], *, with_platform: bool
+) -> dict[str, SigningKey]:
+    """Make the keys of a new identity and put them on disk, 0600.
+
+    Raises:
+        CryptoError: ``KEY_EXISTS``, ``KEY_UNWRITABLE``.
+    """
+    private_folder(folder / KEYS_FOLDER)
+    roles: tuple[Role, ...] = ("operator", "identity")
+    if with_platform:
+        roles = ("platform", *roles)
+    made: dict[str, SigningKey] = {}
+    for role in roles:
+        made[role] = generate_key(ML_DSA_87)
+        write_key(key_path(folder, role), made[role], password=passwords.get(role))
+    made[CHECKPOINT_KEY] = generate_key(ED25519)
+    write_key(
+        key_path(folder, CHECKPOINT_KEY), made[CHECKPOINT_KEY], password=passwords.get("identity")
+    )
+    return made
+
+
+def _digits(key: SigningKey) -> str:
+    return key.key_id.removeprefix("sha256:")[:_NAME_DIGITS_CHARS]
+
+
+def require_current(role: Role, key: SigningKey, chain: Chain) -> None:
+    """Refuse a key that is not the one that signs for its role now.
+
+    Raises:
+        IdentityError: ``KEY_MISMATCH``.
+    """
+    if chain.key_for(role) != key.public:
+        raise IdentityError(
+            f"the {role} key here is not the one that the ledger names",
+            code="KEY_MISMATCH",
+            hint="The ledger or the keys belong to another identity: restore both from a backup.",
+        )
+
+
+def require_own_envelope(folder: Path, chain: Chain) -> None:
+    """Refuse a ledger of another identity than the one whose envelope is kept beside it.
+
+    Raises:
+        IdentityError: ``KEY_MISMATCH``, ``ENVELOPE_INVALID``.
+    """
+    kept = read_envelope_file(folder)
+    known = [one.key.raw for one in chain.tenures if one.role == "identity"]
+    if kept is not None and kept.part(ML_DSA_87).raw not in known:
+        raise IdentityError(
+            "the ledger belongs to another identity than the one that was kept here",
+            code="KEY_MISMATCH",
+        )
+
+
+def keep_envelope(
+    folder: Path, key: SigningKey, *, chain: Chain | None = None
+) -> PublicKeyEnvelope:
+    """The identity key's envelope: read where it was kept, else made once and kept.
+
+    After a key transition the old envelope stays beside under its own name.
+
+    Raises:
+        IdentityError: ``ENVELOPE_INVALID`` when the kept one is damaged, or holds a key that
+            the identity never had.
+    """
+    kept = read_envelope_file(folder)
+    if kept is not None and kept.part(ML_DSA_87).raw == key.public.raw:
+        return kept
+    if kept is not None:
+        known = () if chain is None else chain.tenures
+        raw = kept.part(ML_DSA_87).raw
+        if not any(one.role == "identity" and one.key.raw == raw for one in known):
+            raise IdentityError(
+                "the kept envelope holds a key that this identity never had",
+                code="ENVELOPE_INVALID",
+                hint="Restore identity-envelope.json from a backup.",
+            )
+        publish(folder / f"{kept.key_id}.json", kept.document)
+    made = make_identity_envelope(key.public, created_at=datetime.now(UTC))
+    publish(folder / ENVELOPE_NAME, made.document)
+    return made
+
+
+def read_envelope_file(folder: Path) -> PublicKeyEnvelope | None:
+    """The kept envelope, or nothing where there is none.
+
+    Raises:
+        IdentityError: ``ENVELOPE_INVALID``.
+    """
+    try:
+        with Folder.open(folder) as opened:
+            data = opened.read(ENVELOPE_NAME, limit_bytes=ENVELOPE_BYTES).data
+        return read_public_key_envelope(data)
+    except FilesError as error:
+        if error.code == "FILE_MISSING":
+            return None
+        raise IdentityError(error.message, code="ENVELOPE_INVALID") from None
+    except CryptoError as error:
+        raise IdentityError(error.message, code="ENVELOPE_INVALID") from None

@@ -1,0 +1,122 @@
+"""The newest point that a witness acknowledged, kept beside the ledger.
+
+It catches the simple cases without any witness: a ledger that is shorter, or other there. It is
+no proof (whoever edits the ledger can edit it too); the question to the witness is.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from agentic_os.crypto.canonical.json import encode, is_canonical
+from agentic_os.crypto.canonical.reader import decode
+from agentic_os.crypto.canonical.texts import bare_hash
+from agentic_os.crypto.envelope.public_keys import format_time, parse_time
+from agentic_os.errors import CryptoError, FilesError, IdentityError
+from agentic_os.files.publishing import publish
+from agentic_os.files.reading import Folder
+from agentic_os.ledger.file.journal import Journal
+
+TAIL_NAME: Final = "witness-tail.json"
+TAIL_BYTES: Final = 4 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WitnessTail:
+    """The newest point that a witness acknowledged; ``hash`` is bare hex."""
+
+    ledger_ordinal: int
+    ledger_hash: str
+    witnessed_at: str
+
+
+class _TailShape(msgspec.Struct, forbid_unknown_fields=True):
+    ledger_ordinal: int
+    ledger_hash: str
+    witnessed_at: str
+
+
+def keep_tail(folder: Path, tail: WitnessTail) -> None:
+    """Keep the newest acknowledged point, durably."""
+    publish(
+        folder / TAIL_NAME,
+        encode(
+            {
+                "ledger_ordinal": tail.ledger_ordinal,
+                "ledger_hash": tail.ledger_hash,
+                "witnessed_at": tail.witnessed_at,
+            }
+        ),
+    )
+
+
+def read_tail(folder: Path) -> WitnessTail | None:
+    """The newest acknowledged point; nothing where none was kept.
+
+    Raises:
+        IdentityError: ``WITNESS_TAIL_INVALID`` for a damaged file.
+    """
+    try:
+        with Folder.open(folder) as opened:
+            data = opened.read(TAIL_NAME, limit_bytes=TAIL_BYTES).data
+    except FilesError as error:
+        if error.code == "FILE_MISSING":
+            return None
+        raise _tail_invalid(error.message) from None
+    try:
+        if not is_canonical(data):
+            raise _tail_invalid("not canonical")
+        shape = msgspec.convert(decode(data), _TailShape)
+        parse_time(shape.witnessed_at)
+    except (msgspec.ValidationError, CryptoError) as error:
+        raise _tail_invalid(str(error)) from None
+    return WitnessTail(
+        ledger_ordinal=shape.ledger_ordinal,
+        ledger_hash=shape.ledger_hash,
+        witnessed_at=shape.witnessed_at,
+    )
+
+
+def require_tail(tail: WitnessTail | None, size: int, hash_at: Callable[[int], str | None]) -> None:
+    """The ledger reaches, and agrees with, the newest acknowledged point.
+
+    Args:
+        tail: that point; nothing is required without one.
+        size: number of lines of the verified ledger.
+        hash_at: the hash of one of its lines.
+
+    Raises:
+        IdentityError: ``LEDGER_TRUNCATED``, ``WITNESS_FORK``.
+    """
+    if tail is None:
+        return
+    if tail.ledger_ordinal > size:
+        raise IdentityError(
+            f"line {tail.ledger_ordinal} was acknowledged, {size} are left",
+            code="LEDGER_TRUNCATED",
+        )
+    if hash_at(tail.ledger_ordinal) != f"sha256:{tail.ledger_hash}":
+        raise IdentityError(
+            f"line {tail.ledger_ordinal} is not the acknowledged one", code="WITNESS_FORK"
+        )
+
+
+def tail_now(journal: Journal) -> WitnessTail:
+    """The head as an acknowledged point of this moment."""
+    return WitnessTail(
+        ledger_ordinal=journal.chain.size,
+        ledger_hash=bare_hash(journal.chain.head_hash),
+        witnessed_at=format_time(datetime.now(UTC)),
+    )
+
+
+def _tail_invalid(why: str) -> IdentityError:
+    return IdentityError(
+        f"{TAIL_NAME} cannot be used: {why}",
+        code="WITNESS_TAIL_INVALID",
+        hint="Restore it from a backup, or ask the witness: agentic-os ledger repair.",
+    )

@@ -1,0 +1,1 @@
+"""Encrypted backups: manifest, writing, restoring."""

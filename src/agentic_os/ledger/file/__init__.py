@@ -1,0 +1,1 @@
+"""The ledger's file: the one writer, opening, verification, repair, proofs."""

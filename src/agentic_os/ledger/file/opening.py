@@ -1,0 +1,205 @@
+"""Opening: the lock, a torn tail, verification; only then is there a journal.
+
+- The folder's lock is taken before the first byte is read.
+- Only an unterminated final line is forgiven, even if its JSON is whole: it was never
+  acknowledged. Its bytes are copied aside (0600, synced) before they are cut; if the copy
+  fails, nothing is cut and the journal does not open. Damage inside is fatal.
+- A beginning writes its genesis only after a chain has admitted it, and leaves no ledger
+  behind when it fails.
+"""
+
+import time
+from collections import deque
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from agentic_os.crypto.envelope.public_keys import PublicKeyEnvelope
+from agentic_os.crypto.tlog.merkle import leaf_hash
+from agentic_os.errors import FilesError, LedgerError, VerificationError
+from agentic_os.files.publishing import ExclusiveLock, publish
+from agentic_os.ledger.file.head import CosignedHead
+from agentic_os.ledger.file.journal import TAIL_LINES, Journal, Signers
+from agentic_os.ledger.file.storage import LEDGER_NAME, FileStorage, Storage, no_ledger
+from agentic_os.ledger.file.verify import Progress, Watcher, verify_storage
+from agentic_os.ledger.line.entry import (
+    LINE_BYTES,
+    Draft,
+    encode_entry,
+    new_salt,
+    sign_line,
+    timestamp,
+)
+from agentic_os.ledger.rule.chain import Chain
+
+LOCK_NAME: Final = "ledger.lock"
+
+
+def lock_folder(folder: Path) -> ExclusiveLock:
+    """Take the one writer's lock of an identity's folder.
+
+    Raises:
+        LedgerError: ``LEDGER_LOCKED``, ``LEDGER_MISSING`` (there is no such folder),
+            ``LEDGER_UNREADABLE``.
+    """
+    if not folder.exists():
+        raise no_ledger()
+    lock = ExclusiveLock(folder / LOCK_NAME)
+    try:
+        if lock.try_acquire():
+            return lock
+    except FilesError as error:
+        raise LedgerError(error.message, code="LEDGER_UNREADABLE", hint=error.hint) from None
+    holder = lock.holder()
+    owner = f"process {holder}" if holder else "another process"
+    raise LedgerError(
+        f"the ledger is in use by {owner}", code="LEDGER_LOCKED", hint="Stop it, then try again."
+    )
+
+
+def open_journal(
+    folder: Path,
+    *,
+    lock: ExclusiveLock | None = None,
+    witness_keys: Mapping[str, PublicKeyEnvelope] | None = None,
+    head: CosignedHead | None = None,
+    progress: Progress | None = None,
+    watch: Watcher | None = None,
+) -> Journal:
+    """Lock, set a torn tail aside, verify all, and be ready to append.
+
+    Args:
+        folder: the identity's.
+        lock: the folder's lock, where the caller holds it already and keeps it.
+        witness_keys: pinned receipt keys.
+        head: a cosigned head.
+        progress: as ``verify_storage``.
+        watch: as ``verify_storage``.
+
+    Raises:
+        LedgerError: ``LEDGER_LOCKED``, ``LEDGER_MISSING``, ``LEDGER_UNREADABLE``,
+            ``TORN_COPY_FAILED``.
+        VerificationError: the first finding; the folder is unlocked again.
+    """
+    own = lock_folder(folder) if lock is None else None
+    storage: Storage | None = None
+    try:
+        storage = FileStorage.open(folder / LEDGER_NAME, writable=True)
+        torn_aside = set_torn_aside(storage, folder)
+        journal = start_journal(
+            storage, own, witness_keys=witness_keys, head=head, progress=progress, watch=watch
+        )
+    except BaseException:
+        if storage is not None:
+            storage.close()
+        if own is not None:
+            own.release()
+        raise
+    journal.torn_aside = torn_aside
+    return journal
+
+
+def start_journal(
+    storage: Storage,
+    lock: ExclusiveLock | None,
+    *,
+    witness_keys: Mapping[str, PublicKeyEnvelope] | None = None,
+    head: CosignedHead | None = None,
+    progress: Progress | None = None,
+    watch: Watcher | None = None,
+) -> Journal:
+    """Verify a storage whose folder is locked and make it a journal, which takes ``lock`` over.
+
+    Raises:
+        LedgerError: ``LEDGER_UNREADABLE``.
+        VerificationError: the first finding.
+    """
+    last: deque[tuple[int, bytes]] = deque(maxlen=TAIL_LINES)
+    offset = 0
+
+    def see(seq: int, line: bytes, entry_hash: bytes) -> None:
+        nonlocal offset
+        if seq == 1:
+            offset = 0
+            last.clear()
+        last.append((offset, line))
+        offset += len(line) + 1
+        if watch is not None:
+            watch(seq, line, entry_hash)
+
+    verified, chain = verify_storage(
+        storage, witness_keys=witness_keys, head=head, progress=progress, watch=see
+    )
+    if verified.findings:
+        first = verified.findings[0]
+        where = "" if first.seq is None else f"line {first.seq}: "
+        raise VerificationError(f"{where}{first.message}", code=first.code, hint=first.hint)
+    tail = deque(((at, leaf_hash(line)) for at, line in last), maxlen=TAIL_LINES)
+    return Journal(storage, chain, lock, tail, verified)
+
+
+def begin_journal(folder: Path, genesis: Draft, signers: Signers) -> Journal:
+    """Make a ledger of one line, the genesis; the folder has none yet.
+
+    Raises:
+        LedgerError: ``LEDGER_LOCKED``, ``LEDGER_EXISTS``, ``APPEND_UNCERTAIN``.
+        VerificationError: the genesis does not verify; no ledger is left behind.
+    """
+    lock = lock_folder(folder)
+    try:
+        chain = Chain()
+        entry = encode_entry(genesis, seq=1, ts=timestamp(), salt=new_salt())
+        line = sign_line(entry, prev_hash=chain.head_hash, role="platform", key=signers["platform"])
+        chain.admit(line)
+        return _write_first(folder / LEDGER_NAME, line, lock)
+    except BaseException:
+        lock.release()
+        raise
+
+
+def set_torn_aside(storage: Storage, folder: Path) -> str:
+    """Copy an unterminated final line aside, then cut it; the copy's name, or nothing.
+
+    Raises:
+        LedgerError: ``TORN_COPY_FAILED``; then nothing was cut.
+    """
+    size = storage.size()
+    torn = _torn_bytes(storage, size)
+    if not torn:
+        return ""
+    name = f"{LEDGER_NAME}.torn-{time.time_ns()}"
+    try:
+        publish(folder / name, torn)
+    except FilesError:
+        raise LedgerError(
+            "the torn last line could not be copied aside, so it was left",
+            code="TORN_COPY_FAILED",
+            hint="Make room on the disk, then try again.",
+        ) from None
+    storage.truncate(size - len(torn))
+    storage.sync()
+    return name
+
+
+def _torn_bytes(storage: Storage, size: int) -> bytes:
+    """The bytes behind the last LF; nothing when there are too many to be one line."""
+    start = max(0, size - LINE_BYTES)
+    last = storage.read(start, size - start)
+    torn = last[last.rfind(b"\n") + 1 :]
+    return b"" if len(torn) == LINE_BYTES else torn
+
+
+def _write_first(path: Path, line: bytes, lock: ExclusiveLock) -> Journal:
+    storage = FileStorage.create(path)
+    try:
+        storage.append(line + b"\n")
+        storage.sync()
+        return start_journal(storage, lock)
+    except BaseException as error:
+        storage.close()
+        path.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise LedgerError(
+                f"the ledger cannot be written: {error.strerror}", code="APPEND_UNCERTAIN"
+            ) from None
+        raise

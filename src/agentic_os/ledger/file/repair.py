@@ -1,0 +1,171 @@
+"""Repair: the two things that may be done to a damaged ledger, and nothing else.
+
+::
+
+    cut       a torn last line, set aside first (opening.py)
+    restore   the first <size> lines of a copy, when a pinned witness cosigned exactly that
+              tree; the damaged file is set aside, never deleted
+
+A repair never rewrites a line. A ledger that verifies and holds what was cosigned is left as it
+is: a shorter copy would be a rollback. One that verifies and does not hold it was cut or forked,
+and is set aside like a damaged one. Whether a witness knows a longer ledger than the restored
+one is asked at the next boot.
+"""
+
+import os
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Final
+
+from agentic_os.crypto.envelope.public_keys import PublicKeyEnvelope
+from agentic_os.crypto.tlog.checkpoint import Checkpoint, parse_signed_checkpoint
+from agentic_os.crypto.tlog.merkle import leaf_hash
+from agentic_os.crypto.tlog.merkle_tree import MerkleFrontier
+from agentic_os.crypto.tlog.note import open_note
+from agentic_os.crypto.tlog.note_keys import NoteKey
+from agentic_os.errors import CryptoError, LedgerError, VerificationError
+from agentic_os.ledger.answers import RepairData
+from agentic_os.ledger.file.opening import lock_folder, set_torn_aside
+from agentic_os.ledger.file.storage import LEDGER_NAME, FileStorage, LineReader
+from agentic_os.ledger.file.verify import verify_storage
+from agentic_os.ledger.rule.chain import Chain
+
+_RESTORING: Final = ".restoring"
+
+
+def cut_torn_tail(folder: Path) -> RepairData:
+    """Set an unterminated last line aside; a whole ledger is left as it is.
+
+    Raises:
+        LedgerError: ``LEDGER_LOCKED``, ``LEDGER_MISSING``, ``TORN_COPY_FAILED``.
+    """
+    lock = lock_folder(folder)
+    try:
+        storage = FileStorage.open(folder / LEDGER_NAME, writable=True)
+        try:
+            aside = set_torn_aside(storage, folder)
+            lines = sum(1 for _ in LineReader(storage))
+        finally:
+            storage.close()
+    finally:
+        lock.release()
+    return RepairData(action="tail_cut" if aside else "none", lines=lines, set_aside=aside)
+
+
+def restore_prefix(
+    folder: Path,
+    copy: Path,
+    *,
+    checkpoint: bytes,
+    witnesses: Iterable[NoteKey],
+    witness_keys: Mapping[str, PublicKeyEnvelope] | None = None,
+) -> RepairData:
+    """Put the cosigned first lines of a copy in the place of a damaged or missing ledger.
+
+    Args:
+        folder: the identity's.
+        copy: a copy of the ledger, possibly longer than the checkpoint.
+        checkpoint: the cosigned tree head.
+        witnesses: pinned cosignature keys; one of them must have signed.
+        witness_keys: pinned receipt keys, as verification needs them.
+
+    Raises:
+        LedgerError: ``LEDGER_INTACT`` when the ledger in place verifies and holds the cosigned
+            lines; ``LEDGER_LOCKED``, ``LEDGER_MISSING`` (the copy), ``LEDGER_UNREADABLE``.
+        VerificationError: ``CHECKPOINT_NOT_COSIGNED``; ``LEDGER_HEAD_MISMATCH`` when the copy
+            gives another root or origin; the first finding in the copy.
+    """
+    head = _cosigned(checkpoint, witnesses)
+    lock = lock_folder(folder)
+    path, partial = folder / LEDGER_NAME, folder / f"{LEDGER_NAME}{_RESTORING}"
+    try:
+        _require_damage(path, head, witness_keys)
+        partial.unlink(missing_ok=True)
+        source = FileStorage.open(copy)
+        try:
+            _copy_prefix(source, partial, head, witness_keys)
+        finally:
+            source.close()
+        aside = ""
+        if path.exists():
+            aside = f"{LEDGER_NAME}.damaged-{time.time_ns()}"
+            path.rename(folder / aside)
+        partial.rename(path)
+        _sync_folder(folder)
+    except OSError as error:
+        raise LedgerError(
+            f"the ledger could not be restored: {error.strerror}", code="LEDGER_UNREADABLE"
+        ) from None
+    finally:
+        partial.unlink(missing_ok=True)
+        lock.release()
+    return RepairData(action="prefix_restored", lines=head.size, set_aside=aside)
+
+
+def _cosigned(note: bytes, witnesses: Iterable[NoteKey]) -> Checkpoint:
+    try:
+        signed = parse_signed_checkpoint(note)
+        open_note(signed.note, [key for key in witnesses if key.kind == "cosignature"])
+    except CryptoError as error:
+        raise VerificationError(
+            f"no pinned witness has cosigned that tree head: {error.message}",
+            code="CHECKPOINT_NOT_COSIGNED",
+        ) from None
+    return signed.checkpoint
+
+
+def _require_damage(
+    path: Path, head: Checkpoint, witness_keys: Mapping[str, PublicKeyEnvelope] | None
+) -> None:
+    if not path.exists():
+        return
+    tree = MerkleFrontier()
+
+    def plant(seq: int, line: bytes, _hash: bytes) -> None:
+        if seq <= head.size:
+            tree.append(leaf_hash(line))
+
+    storage = FileStorage.open(path)
+    try:
+        found, chain = verify_storage(storage, witness_keys=witness_keys, watch=plant)
+    finally:
+        storage.close()
+    held = (chain.origin, tree.size, tree.root())
+    if found.verified and held == (head.origin, head.size, head.root):
+        raise LedgerError(
+            f"the ledger verifies and holds what was cosigned: {found.lines} lines",
+            code="LEDGER_INTACT",
+            hint="There is nothing to repair; a shorter copy would be a rollback.",
+        )
+
+
+def _copy_prefix(
+    source: FileStorage,
+    partial: Path,
+    head: Checkpoint,
+    witness_keys: Mapping[str, PublicKeyEnvelope] | None,
+) -> None:
+    chain = Chain(witness_keys=witness_keys)
+    target = FileStorage.create(partial)
+    try:
+        for line in LineReader(source):
+            chain.admit(line)
+            target.append(line + b"\n")
+            if chain.size == head.size:
+                break
+        if (chain.size, chain.origin, chain.root) != (head.size, head.origin, head.root):
+            raise VerificationError(
+                "the copy does not give the tree that was cosigned", code="LEDGER_HEAD_MISMATCH"
+            )
+        target.sync()
+    finally:
+        target.close()
+
+
+def _sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

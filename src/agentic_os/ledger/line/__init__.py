@@ -1,0 +1,1 @@
+"""One line of the ledger: frame, entry, payloads, vocabulary."""

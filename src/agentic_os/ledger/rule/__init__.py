@@ -1,0 +1,1 @@
+"""The ledger's rules, pure: the chain, the gate, genesis, receipts."""

@@ -1,0 +1,4 @@
+"""One descriptor parsed.
+
+Layouts, fields, memory block, record, containment, what was known before.
+"""

@@ -1,0 +1,1 @@
+"""Which folders are one project: ids, clones, checkouts, folding."""

@@ -1,0 +1,1 @@
+"""Discovery: walking the roots, listing folders, pruning, the enclosing project."""

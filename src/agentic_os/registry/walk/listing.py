@@ -1,0 +1,77 @@
+"""One folder listed once: its special names, marker files and the folders below it."""
+
+import os
+import stat
+from dataclasses import dataclass
+
+from agentic_os.files.reading import EntryKind
+from agentic_os.registry.descriptor.values import LAYOUTS
+from agentic_os.registry.walk.pruning import MARKER_FILES, PRUNED_NAMES
+
+GIT = ".git"
+SPECIAL = frozenset({GIT, *LAYOUTS})
+FOLDER_FLAGS = (
+    os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
+)
+
+
+@dataclass(slots=True)
+class Listing:
+    """One folder: its special names, marker files, folders that may be entered."""
+
+    special: dict[str, EntryKind]
+    markers: set[str]
+    below: list[str]
+    cut: bool = False
+
+
+def scan(fd: int, limit: int) -> Listing:
+    """Look at no more than ``limit`` entries of an open folder."""
+    listing = Listing({}, set(), [])
+    with os.scandir(fd) as entries:
+        for count, entry in enumerate(entries):
+            if count >= limit:
+                listing.cut = True
+                for name in SPECIAL:
+                    kind = kind_at(fd, name)
+                    if kind is not None:
+                        listing.special[name] = kind
+                break
+            try:
+                _file_under(entry, listing)
+            except OSError:
+                continue  # its kind needs a stat here, and it vanished or may not be looked at
+    return listing
+
+
+def _file_under(entry: os.DirEntry[str], listing: Listing) -> None:
+    name = entry.name
+    if name[0] == ".":
+        if name in SPECIAL:
+            listing.special[name] = _kind(entry)
+    elif entry.is_dir(follow_symlinks=False):
+        if name not in PRUNED_NAMES:
+            listing.below.append(name)
+    elif name in MARKER_FILES:
+        listing.markers.add(name)
+
+
+def _kind(entry: os.DirEntry[str]) -> EntryKind:
+    if entry.is_dir(follow_symlinks=False):
+        return "folder"
+    if entry.is_symlink():
+        return "link"
+    return "file" if entry.is_file(follow_symlinks=False) else "other"
+
+
+def kind_at(fd: int, name: str) -> EntryKind | None:
+    """Tell what a name in an open folder is; nothing when there is none."""
+    try:
+        mode = os.stat(name, dir_fd=fd, follow_symlinks=False).st_mode
+    except OSError:
+        return None
+    if stat.S_ISDIR(mode):
+        return "folder"
+    if stat.S_ISLNK(mode):
+        return "link"
+    return "file" if stat.S_ISREG(mode) else "other"

@@ -1,0 +1,1 @@
+"""What one caller may see: projects, hidden kinds, the AIOS folder."""

@@ -1,0 +1,1 @@
+"""Set-up of harnesses: client entries, installation, the session hook."""

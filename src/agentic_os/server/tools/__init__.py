@@ -1,0 +1,1 @@
+"""The MCP tools: definitions, calls, envelopes, paging."""

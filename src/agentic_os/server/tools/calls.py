@@ -1,0 +1,138 @@
+"""One call of a tool: from its name and arguments to its document.
+
+Nothing here knows MCP: the application turns a ``ToolFailure`` into a JSON-RPC error or a result.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import msgspec
+
+from agentic_os.errors import AgenticOSError, AiosError, RootMissingError, UsageError
+from agentic_os.server.arguments import FleetOverview, QueryGraph, SearchFleet, parse
+from agentic_os.server.privacy import Net, net_of
+from agentic_os.server.scope.aios import person_access
+from agentic_os.server.seat import Seat
+from agentic_os.server.tools import aios as aios_tools
+from agentic_os.server.tools.definitions import AIOS, FLEET, Definition
+from agentic_os.server.tools.envelope import Document, plain
+from agentic_os.server.tools.fleet import fleet_overview, search_fleet
+from agentic_os.server.tools.graph import query_graph
+
+Profile = Literal["full", "aios"]
+
+INVALID_PARAMS = -32_602
+INTERNAL_ERROR = -32_603
+CONTEXT_FAILED = "the working context could not be read safely"
+AIOS_FAILED = "the AIOS folder could not be read safely"
+_ARGUMENT_FAULTS = frozenset(
+    {
+        "DOTAIOS_ARGUMENT_INVALID",
+        "DOTAIOS_MEMORY_POLICY_INVALID",
+        "DOTAIOS_AMBIGUOUS_PROJECT",
+        "DOTAIOS_PROJECT_SELECTOR_INVALID",
+        "DOTAIOS_PROJECT_SELECTOR_UNKNOWN",
+        "DOTAIOS_PROJECT_SELECTOR_AMBIGUOUS",
+        "DOTAIOS_FOLDER_MISSING",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolAnswer:
+    """A document and its text; ``failed`` marks a result that says why there is none."""
+
+    text: str
+    document: dict[str, Any]
+    failed: bool = False
+
+
+class ToolFailureError(Exception):
+    """A failure that is a JSON-RPC error, with its code and a message without paths."""
+
+    def __init__(self, code: int, message: str) -> None:
+        """Keep both."""
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+def definitions(profile: Profile) -> tuple[Definition, ...]:
+    """The tools of a profile."""
+    return AIOS if profile == "aios" else (*FLEET, *AIOS)
+
+
+def call(
+    seat: Seat, profile: Profile, name: str, arguments: Mapping[str, object] | None
+) -> ToolAnswer:
+    """Call a tool; blocks.
+
+    Raises:
+        ToolFailureError: unknown tool, wrong arguments, or an AIOS tool that failed.
+    """
+    if name not in {one.name for one in definitions(profile)}:
+        raise ToolFailureError(INVALID_PARAMS, "unknown tool")
+    if name in {one.name for one in AIOS}:
+        return _aios(seat, name, arguments or {})
+    net = net_of(seat.person)
+    try:
+        return _shown(net, _fleet(seat, name, arguments))
+    except UsageError as fault:
+        raise ToolFailureError(INVALID_PARAMS, net.text(_said(fault))) from None
+    except AgenticOSError as fault:
+        document = {
+            "data": {},
+            "omissions": [],
+            "truncated": False,
+            "error": {"code": fault.code, "message": _message(fault), "hint": fault.hint},
+        }
+        return ToolAnswer(text=net.text(_said(fault)), document=net.value(document), failed=True)
+
+
+def _fleet(seat: Seat, name: str, arguments: Mapping[str, object] | None) -> Document:
+    if name == "search_fleet":
+        return search_fleet(seat, parse(arguments, SearchFleet))
+    if name == "fleet_overview":
+        return fleet_overview(seat, parse(arguments, FleetOverview))
+    return query_graph(seat, parse(arguments, QueryGraph))
+
+
+def _shown(net: Net, document: Document) -> ToolAnswer:
+    clean = net.value(plain(document))
+    return ToolAnswer(text=msgspec.json.encode(clean).decode("utf-8"), document=clean)
+
+
+def _aios(seat: Seat, name: str, arguments: Mapping[str, object]) -> ToolAnswer:
+    access = person_access(seat.person.environ, seat.person.home)
+    tool = {
+        "read_working_context": aios_tools.read_working_context,
+        "search_aios": aios_tools.search,
+        "resolve_skill": aios_tools.resolve,
+    }[name]
+    try:
+        text = tool(access, arguments)
+    except UsageError as fault:
+        raise ToolFailureError(INVALID_PARAMS, fault.message) from None
+    except AiosError as fault:
+        if fault.code in _ARGUMENT_FAULTS:
+            raise ToolFailureError(INVALID_PARAMS, fault.message) from None
+        general = CONTEXT_FAILED if name == "read_working_context" else AIOS_FAILED
+        raise ToolFailureError(INTERNAL_ERROR, general) from None
+    except AgenticOSError:
+        raise ToolFailureError(INTERNAL_ERROR, AIOS_FAILED) from None
+    return ToolAnswer(text=text, document=json.loads(text))
+
+
+def _said(fault: AgenticOSError) -> str:
+    message = _message(fault)
+    hint = f"{'' if message.endswith(('.', '?', '!')) else '.'} {fault.hint}" if fault.hint else ""
+    return f"{fault.code}: {message}{hint}"
+
+
+def _message(fault: AgenticOSError) -> str:
+    """A fault's message; the person typed a root's path and may read it, a model may not."""
+    if isinstance(fault, RootMissingError):
+        return "a root of this server does not exist"
+    return fault.message

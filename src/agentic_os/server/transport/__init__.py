@@ -1,0 +1,1 @@
+"""How messages travel: stdio, HTTP, and the wire form that both share."""

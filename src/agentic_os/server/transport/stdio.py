@@ -1,0 +1,63 @@
+"""The server over stdio: a foreground process of the harness's own.
+
+stdout carries the protocol alone: the library takes it over and points file descriptor 1 at
+stderr, so whatever a dependency prints cannot break the session. The process ends when stdin
+closes, and when its parent dies.
+"""
+
+import os
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from agentic_os.server.application import make_application
+from agentic_os.server.transport.wire import AnsweringStream
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agentic_os.server.seat import Seat
+    from agentic_os.server.tools.calls import Profile
+
+PARENT_SECONDS = 2.0
+"""How often the parent is looked for."""
+
+
+def serve_stdio(make_seat: "Callable[[], Seat]", *, profile: "Profile" = "full") -> None:
+    """Serve one session over stdin and stdout, until stdin closes.
+
+    The seat, and with it all that answers, is made by the first request that needs it.
+    """
+    import anyio
+
+    _watch_parent(os.getppid())
+    anyio.run(_serve, make_seat, profile)
+    # Threads that still look something up for an abandoned call are not waited for.
+    _leave()
+
+
+async def _serve(make_seat: "Callable[[], Seat]", profile: "Profile") -> None:
+    from mcp.server.stdio import stdio_server
+
+    application = make_application(make_seat, profile=profile)
+    async with stdio_server() as (incoming, outgoing):
+        messages = AnsweringStream(incoming, outgoing)
+        await application.run(messages, outgoing, application.create_initialization_options())
+
+
+def _watch_parent(parent: int) -> None:
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(PARENT_SECONDS)
+        _leave()
+
+    threading.Thread(target=watch, name="parent-watch", daemon=True).start()
+
+
+def _leave() -> None:
+    """End at once, and with it the engines that an abandoned call may still be asking."""
+    engines = sys.modules.get("agentic_os.tiers.engines.process")
+    if engines is not None:
+        engines.end_all_engines()
+    os._exit(0)

@@ -1,0 +1,1 @@
+"""Markdown structure: sections, links, tables, code."""

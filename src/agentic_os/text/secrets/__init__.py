@@ -1,0 +1,1 @@
+"""Secrets found and masked: rules, assignments, judging, redaction of text and of values."""

@@ -1,0 +1,96 @@
+"""Secrets replaced in every text of a value: what an answer shows, names and paths included.
+
+The texts that projects wrote are redacted where they are read. Names (of files, folders, branches)
+reach an answer on other ways; this goes over the whole value, once, where it is made.
+"""
+
+from collections.abc import Hashable, Mapping
+from dataclasses import fields, is_dataclass, replace
+from functools import cache
+from typing import Any, TypeVar, cast
+
+import msgspec
+
+from agentic_os.text.secrets.redaction import Redactor
+
+T = TypeVar("T")
+
+_LEAST_CHARS = 12
+"""No text that is shorter holds a secret together with what makes it one."""
+_NO_TEXTS = frozenset({bool, int, float, type(None)})
+
+
+def redacted_value(value: T, redactor: Redactor, *, but: str = "") -> T:
+    """Return a value with every secret in its texts replaced; the same object where there is none.
+
+    Goes into frozen dataclasses, structs, tuples, lists and mappings; keys of mappings are texts
+    too. All texts are looked at in one go first: most values hold no secret, and many are asked
+    about. Between two texts stands a line end, which no rule but that of key blocks looks across.
+
+    Args:
+        value: what is shown.
+        redactor: knows the secrets.
+        but: the name of a field that was redacted when it was read, and may be long.
+    """
+    texts: list[str] = []
+    _collect(value, texts, but)
+    if not redactor.redact("\n".join(texts)).findings:
+        return value
+    return cast("T", _redacted(value, redactor, but))
+
+
+def _collect(value: object, texts: list[str], but: str) -> None:
+    kind = value.__class__
+    if kind is str:
+        texts.append(cast("str", value))
+    elif kind in _NO_TEXTS:
+        pass
+    elif kind is tuple or kind is list:
+        for item in cast("tuple[object, ...]", value):
+            _collect(item, texts, but)
+    elif isinstance(value, Mapping):
+        for pair in value.items():
+            _collect(pair, texts, but)
+    else:
+        for name in _names(cast("Hashable", kind), but):
+            _collect(getattr(value, name), texts, but)
+
+
+def _redacted(value: object, redactor: Redactor, but: str) -> object:
+    if isinstance(value, str):
+        return redactor.redact(value).text if len(value) >= _LEAST_CHARS else value
+    if isinstance(value, tuple | list):
+        items = [_redacted(item, redactor, but) for item in value]
+        if all(new is old for new, old in zip(items, value, strict=True)):
+            return value
+        return items if isinstance(value, list) else tuple(items)
+    if isinstance(value, Mapping):
+        return {
+            _redacted(key, redactor, but): _redacted(item, redactor, but)
+            for key, item in value.items()
+        }
+    return _redacted_record(value, redactor, but)
+
+
+def _redacted_record(value: Any, redactor: Redactor, but: str) -> object:
+    changed: dict[str, object] = {}
+    for name in _names(cast("Hashable", value.__class__), but):
+        old = getattr(value, name)
+        new = _redacted(old, redactor, but)
+        if new is not old:
+            changed[name] = new
+    if not changed:
+        return value
+    if isinstance(value, msgspec.Struct):
+        return msgspec.structs.replace(value, **changed)
+    return replace(value, **changed)
+
+
+@cache
+def _names(kind: Hashable, but: str) -> tuple[str, ...]:
+    """The fields of a dataclass or a struct but one; none of any other type."""
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        names = kind.__struct_fields__
+    else:
+        names = tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()
+    return tuple(name for name in names if name != but)

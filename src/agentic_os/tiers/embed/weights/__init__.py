@@ -1,0 +1,1 @@
+"""Model weights read and laid out as an ONNX graph."""

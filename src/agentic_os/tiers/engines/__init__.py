@@ -1,0 +1,1 @@
+"""A project's own search engine, asked when the person granted it."""

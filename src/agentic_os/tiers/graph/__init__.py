@@ -1,0 +1,1 @@
+"""Graph questions: find, neighbours, paths, impact, links, analytics, export."""

@@ -1,0 +1,173 @@
+"""How one node reaches another, and what depends on a node."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
+from agentic_os.aggregate.graph.tables import PROJECT_SHIFT
+from agentic_os.errors import UsageError
+from agentic_os.results import Answer
+from agentic_os.tiers.graph.context import (
+    DEFAULT_LIMIT_NODES,
+    MAX_DEPTH_HOPS,
+    MAX_LIMIT_NODES,
+    CodeGraph,
+    check_depth,
+    check_limit,
+    unsettled,
+)
+from agentic_os.tiers.graph.path_answers import ImpactData, ImpactProject, PathData
+from agentic_os.tiers.graph.views import Viewer
+from agentic_os.tiers.graph.walk import (
+    CONTAINMENT,
+    MAX_EXPLORED_NODES,
+    NOT_DEPENDENCE,
+    Scope,
+    Walker,
+    relation_numbers,
+)
+
+if TYPE_CHECKING:
+    from agentic_os.tiers.graph.node_answers import Outcome
+
+DEFAULT_IMPACT_HOPS = 5
+_SIDES: tuple[Literal["source", "target"], ...] = ("source", "target")
+
+
+def path(
+    graph: CodeGraph,
+    source: str,
+    target: str,
+    *,
+    projects: frozenset[str] | None = None,
+    directed: bool = True,
+    relations: Sequence[str] = (),
+    externals: bool = False,
+    budget: int = MAX_EXPLORED_NODES,
+) -> Answer[PathData]:
+    """Find a shortest path from one node to another.
+
+    Raises:
+        UsageError: the budget is out of bounds.
+    """
+    if not 1 <= budget <= MAX_EXPLORED_NODES * 10:
+        raise UsageError("the budget is out of bounds")
+    finder = graph.finder(projects)
+    ends = [finder.exact(name).rows for name in (source, target)]
+    with graph.viewer() as viewer:
+        for rows, name, side in zip(ends, (source, target), _SIDES, strict=True):
+            if len(rows) != 1:
+                data = PathData(
+                    outcome=unsettled(len(rows)),
+                    directed=directed,
+                    hops=0,
+                    explored=0,
+                    nodes=(),
+                    edges=(),
+                    unsettled=side,
+                    candidates=graph.candidates(viewer, name, projects),
+                )
+                return graph.answer(data, projects, viewer)
+        walker = graph.walker(projects, relations=relations, externals=externals)
+        walked = walker.path(ends[0][0].nid, ends[1][0].nid, directed=directed, budget=budget)
+        outcome: Outcome = "found"
+        if not walked.nodes:
+            outcome = "budget-exhausted" if walked.exhausted else "no-path"
+        views = viewer.nodes(walked.nodes)
+        edges = []
+        wanted = set(relations)
+        for first, second in zip(walked.nodes, walked.nodes[1:], strict=False):
+            pairs = [(first, second)] if directed else [(first, second), (second, first)]
+            both = viewer.edges_between(pairs, views)
+            usable = [
+                edge
+                for edge in both
+                if edge.confidence != "AMBIGUOUS" and (not wanted or edge.relation in wanted)
+            ]
+            edges.append(max(usable, key=lambda edge: edge.score))
+        data = PathData(
+            outcome=outcome,
+            directed=directed,
+            hops=max(0, len(walked.nodes) - 1),
+            explored=walked.explored,
+            nodes=tuple(views[nid] for nid in walked.nodes),
+            edges=tuple(edges),
+        )
+        exhausted = outcome == "budget-exhausted"
+        return graph.answer(data, projects, viewer, graph.unknown(relations), incomplete=exhausted)
+
+
+def impact(
+    graph: CodeGraph,
+    name: str,
+    *,
+    projects: frozenset[str] | None = None,
+    depth: int = DEFAULT_IMPACT_HOPS,
+    limit: int = DEFAULT_LIMIT_NODES,
+) -> Answer[ImpactData]:
+    """Return what depends on a node, in any project, nearest first.
+
+    What the node contains counts as the node: who calls a method depends on its class.
+    ``projects`` limits who is asked about, not who depends on it.
+
+    Raises:
+        UsageError: depth or limit out of bounds.
+    """
+    check_limit(limit)
+    check_depth(depth)
+    rows = graph.finder(projects).exact(name).rows
+    with graph.viewer() as viewer:
+        if len(rows) != 1:
+            data = ImpactData(
+                outcome=unsettled(len(rows)),
+                start=None,
+                candidates=graph.candidates(viewer, name, projects),
+                nodes=(),
+                edges=(),
+                projects=(),
+                total=0,
+                truncated=False,
+            )
+            return graph.answer(data, projects, viewer)
+        return graph.answer(_impact(graph, viewer, rows[0].nid, depth, limit), projects, viewer)
+
+
+def _impact(graph: CodeGraph, viewer: Viewer, start: int, depth: int, limit: int) -> ImpactData:
+    inside = Walker(
+        graph.connection,
+        Scope(relations=relation_numbers(graph.connection, CONTAINMENT)),
+    )
+    seeds, _ = inside.around([start], "out", depth=MAX_DEPTH_HOPS, budget=MAX_LIMIT_NODES)
+    refused = relation_numbers(graph.connection, NOT_DEPENDENCE)
+    walker = Walker(graph.connection, Scope(refused=refused))
+    distance, truncated = walker.around(sorted(seeds), "in", depth=depth, budget=MAX_EXPLORED_NODES)
+    reached = {nid: hops for nid, hops in distance.items() if hops}
+    ordered = sorted(reached, key=lambda nid: (reached[nid], nid))
+    shown = ordered[:limit]
+    views = viewer.nodes([start, *seeds, *shown], distance)
+    known = set(shown) | set(seeds)
+    pairs = {
+        (source, target)
+        for target, source in walker.step(sorted(known), "in")
+        if source in reached and source in known
+    }
+    edges = [
+        edge
+        for edge in viewer.edges_between(sorted(pairs), views)
+        if edge.confidence != "AMBIGUOUS" and edge.relation not in NOT_DEPENDENCE
+    ]
+    counted: dict[str, list[int]] = {}
+    for nid, hops in reached.items():
+        counted.setdefault(graph.projects.get(nid >> PROJECT_SHIFT, ""), []).append(hops)
+    return ImpactData(
+        outcome="found",
+        start=views[start],
+        candidates=(),
+        nodes=tuple(views[nid] for nid in shown if nid in views),
+        edges=tuple(edges),
+        projects=tuple(
+            ImpactProject(project=project, nodes=len(hops), nearest=min(hops))
+            for project, hops in sorted(counted.items(), key=lambda item: (min(item[1]), item))
+        ),
+        total=len(reached),
+        truncated=truncated,
+    )

@@ -1,0 +1,1 @@
+"""The central vector index: chunks, building, the vector table, status, the semantic surface."""

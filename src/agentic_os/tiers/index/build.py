@@ -1,0 +1,267 @@
+"""``index build``: brings the semantic index up to date with the fleet (design section 4).
+
+Incremental by content: texts whose vector is known, of whatever project, are not embedded
+again, and a project whose chunks did not change is not written. Projects are replaced whole, so
+an interruption leaves the finished ones in place and the next run goes on; vectors of a project
+that was not finished are put by.
+
+The writer lock is held all the time: searches meanwhile answer from the last state.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentic_os.aggregate.refresh.corpus import CorpusRefreshed, refresh_corpus
+from agentic_os.aggregate.store.database import Store, writing
+from agentic_os.aggregate.workspace import Person, open_workspace
+from agentic_os.errors import SemanticIndexError
+from agentic_os.results import Answer, IndexBuildData
+from agentic_os.text.secrets.redaction import Redactor
+from agentic_os.tiers.embed.selection import open_embedder
+from agentic_os.tiers.index.chunks import Chunk, ProjectChunks, read_chunks, read_projects
+from agentic_os.tiers.index.state import (
+    IndexState,
+    ProjectState,
+    drop_state,
+    read_state,
+    write_state,
+)
+from agentic_os.tiers.index.table import engine, vectors_folder
+from agentic_os.tiers.index.writer import VectorWriter, discard_table, private_files
+
+if TYPE_CHECKING:
+    from agentic_os.tiers.embed.interface import Embedder, Vectors
+
+PORTION_TEXTS = 2_048
+"""Texts that are embedded between two commits; what an interruption may cost."""
+STEP_TEXTS = 256
+"""Texts between two words of progress."""
+
+Progress = Callable[[str, int, int], None]
+"""Told the stage, how much of it is done, and how much there is."""
+
+
+def silent(_stage: str, _done: int, _total: int) -> None:
+    """Progress that nobody watches."""
+
+
+def build_index(
+    person: Person,
+    command_line_roots: Sequence[str],
+    *,
+    everything: bool = False,
+    progress: Progress = silent,
+) -> Answer[IndexBuildData]:
+    """Bring the semantic index up to date.
+
+    Args:
+        person: the surroundings.
+        command_line_roots: ``--root`` values; empty for the person's own roots.
+        everything: take the code of every project with retrieval, not of tier 3 alone.
+        progress: told what is being done.
+
+    Raises:
+        SemanticIndexError: MODEL_MISSING, EXTRA_MISSING, INDEX_FULL, INDEX_UNWRITABLE or
+            MODEL_FAILED.
+        StoreLockedError: another process writes.
+        SettingsError: projects.toml is wrong.
+    """
+    engine()
+    with open_workspace(
+        person,
+        command_line_roots,
+        freshness="wait",
+        progress=lambda done, total: progress("reading projects", done, total),
+    ) as workspace:
+        embedder = open_embedder(workspace.places.data, workspace.settings.embedding_model)
+        with writing(workspace.store.space) as store, private_files():
+            corpus = refresh_corpus(
+                store,
+                workspace.fleet,
+                workspace.redactor,
+                everyone=everything,
+                home=person.home,
+                progress=lambda done, total: progress("reading code", done, total),
+            )
+            build = _Build(
+                store=store,
+                folder=vectors_folder(workspace.store.space),
+                embedder=embedder,
+                redactor=workspace.redactor,
+                progress=progress,
+                corpus=corpus,
+            )
+            data = build.run()
+    return Answer(data=data, warnings=(*workspace.warnings, *corpus.diagnostics))
+
+
+@dataclass(slots=True)
+class _Build:
+    """One run: what the index held, what it shall hold, and what was done."""
+
+    store: Store
+    folder: Path
+    embedder: "Embedder"
+    redactor: Redactor
+    progress: Progress
+    corpus: CorpusRefreshed
+    state: IndexState = field(init=False)
+    writer: VectorWriter = field(init=False)
+    wanted: Counter[str] = field(default_factory=Counter)
+    kept: "dict[str, Vectors]" = field(default_factory=dict)
+    embedded: int = 0
+    written: int = 0
+    to_embed: int = 0
+    seconds: float = 0.0
+
+    def run(self) -> IndexBuildData:
+        """Do it all; what is damaged is made anew."""
+        started = time.perf_counter()
+        try:
+            self.open()
+            return self.brought_up_to_date(started)
+        except SemanticIndexError as fault:
+            if fault.code != "INDEX_DAMAGED":
+                raise
+            discard_table(self.folder, self.embedder.fingerprint)
+            drop_state(self.folder)
+        self.open()
+        return self.brought_up_to_date(started)
+
+    def open(self) -> None:
+        """Open the table and what is known of it."""
+        self.wanted.clear()
+        self.kept.clear()
+        self.to_embed = self.embedded = self.written = 0
+        self.writer = VectorWriter(
+            self.folder,
+            fingerprint=self.embedder.fingerprint,
+            dimension=self.embedder.dimension,
+        )
+        empty = IndexState(fingerprint=self.embedder.fingerprint, model=self.embedder.name)
+        state = read_state(self.folder)
+        # Digests speak of the very table they were written beside.
+        believed = (
+            state is not None
+            and state.fingerprint == empty.fingerprint
+            and state.rows == self.writer.rows
+        )
+        self.state = state if believed and state is not None else empty
+
+    def brought_up_to_date(self, started: float) -> IndexBuildData:
+        """Compare, embed, write, tidy."""
+        projects = read_projects(self.store.connection)
+        changed: list[tuple[int, str]] = []
+        chunks = 0
+        for at, (pk, project) in enumerate(projects, 1):
+            read = read_chunks(self.store.connection, pk, project, self.redactor)
+            chunks += len(read.chunks)
+            known = self.state.projects.get(project)
+            if known is None or known.digest != read.digest:
+                changed.append((pk, project))
+                self.wanted.update({chunk.text_hash for chunk in read.chunks})
+            elif known.files != read.files:
+                self.state.projects[project] = ProjectState(
+                    digest=known.digest, rows=known.rows, files=read.files
+                )
+            self.progress("comparing", at, len(projects))
+        self.to_embed = len(self.writer.missing(self.wanted))
+        gone = self.state.projects.keys() - {project for _, project in projects}
+        for portion in self.portions(changed):
+            self.take_in(portion)
+        present = [project for _, project in projects]
+        tidied = bool(changed or gone or self.writer.rows != chunks)
+        if tidied:
+            self.writer.forget(present)
+            self.progress("tidying", 0, 0)
+            self.writer.tidy()
+        self.state = IndexState(
+            fingerprint=self.embedder.fingerprint,
+            model=self.embedder.name,
+            projects={project: self.state.projects[project] for project in present},
+        )
+        write_state(self.folder, self.state)
+        self.writer.finish()
+        return IndexBuildData(
+            model=self.embedder.name,
+            fingerprint=self.embedder.fingerprint,
+            projects=len(projects),
+            projects_changed=len(changed),
+            projects_removed=len(gone),
+            chunks=chunks,
+            embedded=self.embedded,
+            embedding_seconds=round(self.seconds, 3),
+            seconds=round(time.perf_counter() - started, 3),
+            corpus_files=self.corpus.files,
+            corpus_files_read=self.corpus.files_read,
+            left_out=dict(self.corpus.left_out),
+        )
+
+    def portions(self, changed: list[tuple[int, str]]) -> Iterator[list[ProjectChunks]]:
+        """Whole projects together, until there is enough to embed for a commit of their own."""
+        portion: list[ProjectChunks] = []
+        texts: set[str] = set()
+        rows = 0
+        for pk, project in changed:
+            read = read_chunks(self.store.connection, pk, project, self.redactor)
+            portion.append(read)
+            rows += len(read.chunks)
+            texts |= self.writer.missing({chunk.text_hash for chunk in read.chunks})
+            if len(texts) >= PORTION_TEXTS or rows >= PORTION_TEXTS * 8:
+                yield portion
+                portion, texts, rows = [], set(), 0
+        if portion:
+            yield portion
+
+    def take_in(self, portion: list[ProjectChunks]) -> None:
+        """Embed what is missing of some projects, and replace them in one commit."""
+        import numpy as np
+
+        rows = [(read.project, chunk) for read in portion for chunk in read.chunks]
+        vectors = self.vectors({chunk.text_hash: chunk for _, chunk in rows})
+        matrix = (
+            np.stack([vectors[chunk.text_hash] for _, chunk in rows])
+            if rows
+            else np.empty((0, self.embedder.dimension), np.float32)
+        )
+        self.writer.replace([read.project for read in portion], rows, matrix)
+        self.written += len(rows)
+        for read in portion:
+            self.state.projects[read.project] = ProjectState(
+                digest=read.digest, rows=len(read.chunks), files=read.files
+            )
+            self.wanted.subtract({chunk.text_hash for chunk in read.chunks})
+        write_state(self.folder, self.state)
+        # A vector is kept only for as long as a project that comes later wants it.
+        fresh = {item: vector for item, vector in vectors.items() if self.wanted[item] > 0}
+        self.kept = {
+            item: vector for item, vector in {**self.kept, **fresh}.items() if self.wanted[item] > 0
+        }
+
+    def vectors(self, texts: dict[str, Chunk]) -> "dict[str, Vectors]":
+        """A vector for each text, embedded only where none is known."""
+        found = {item: self.kept[item] for item in texts if item in self.kept}
+        found.update(self.writer.vectors([item for item in texts if item not in found]))
+        missing = sorted(
+            (chunk for item, chunk in texts.items() if item not in found),
+            key=lambda chunk: len(chunk.text),
+        )
+        started = time.perf_counter()
+        waiting: dict[str, Vectors] = {}
+        for at in range(0, len(missing), STEP_TEXTS):
+            step = missing[at : at + STEP_TEXTS]
+            rows = self.embedder.encode_documents([chunk.text for chunk in step])
+            made = {chunk.text_hash: row for chunk, row in zip(step, rows, strict=True)}
+            found.update(made)
+            waiting.update(made)
+            self.embedded += len(step)
+            self.progress("embedding", self.embedded, self.to_embed)
+            if len(waiting) >= PORTION_TEXTS and at + STEP_TEXTS < len(missing):
+                self.writer.keep(waiting)
+                waiting = {}
+        self.seconds += time.perf_counter() - started
+        return found

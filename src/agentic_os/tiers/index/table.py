@@ -1,0 +1,292 @@
+"""The semantic index on disk: the rows of a table of vectors, read.
+
+The table is a LanceDB table, ``vectors/NAME.lance`` in the space's folder, one for all projects
+(design section 4). It is opened with the engine under LanceDB, the package ``lance``: it loads in
+a third of the time, which a command that answers one question pays each time. Only this module
+and ``vectors_writing`` open it.
+
+Invariants:
+
+- A table is named by the embedder's fingerprint: vectors of two fingerprints never mix, and one
+  that was made by another embedder is not asked.
+- Every search asks the newest version, also in a process that lives long; a version that is
+  being written is not seen.
+- Nothing heavy is imported before there is a table to read.
+"""
+
+import os
+import threading
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agentic_os.aggregate.store.space import Space
+from agentic_os.errors import SemanticIndexError
+
+if TYPE_CHECKING:
+    from agentic_os.tiers.embed.interface import Vectors
+
+VECTORS_FOLDER = "vectors"
+LAYOUT = "v1"
+"""Raised when columns change; tables of another layout are not read, and go with a build."""
+EXACT_BELOW_ROWS = 10_000
+"""Among fewer rows every one is looked at, in a few milliseconds: no recall is lost."""
+EXACT_FILTERED_ROWS = 100_000
+EXACT_FILTERED_SHARE = 4
+"""So are those that a filter leaves, up to a number and to one part in so many of the table: an
+index loses recall where few of its rows pass."""
+PROBES = 50
+METRIC = "cosine"
+PROJECT_INDEX = "project_idx"
+KIND_INDEX = "kind_idx"
+VECTOR_INDEX = "vector_idx"
+EXTRA_HINT = "Install it: pip install 'agentic-os[rag]'"
+
+_FINGERPRINT_CHARS = 16
+_KEPT_TABLES = 4
+_SUFFIX = ".lance"
+_COLUMNS = (
+    "project",
+    "kind",
+    "path",
+    "name",
+    "symbol",
+    "document_start",
+    "line_start",
+    "line_end",
+    "sha256",
+    "text_hash",
+    "indexed_at",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Near:
+    """A row that is near to a question; ``similarity`` is the cosine."""
+
+    project: str
+    kind: str
+    path: str
+    name: str
+    symbol: str
+    document: int
+    start: int
+    end: int
+    sha256: str
+    text_hash: str
+    indexed_at: int
+    similarity: float
+
+
+def vectors_folder(space: Space) -> Path:
+    """Where the vectors of a space lie."""
+    return space.folder / VECTORS_FOLDER
+
+
+def table_name(fingerprint: str) -> str:
+    """The name of the table of an embedder."""
+    return f"chunks-{LAYOUT}-{fingerprint[:_FINGERPRINT_CHARS]}"
+
+
+def table_path(folder: Path, fingerprint: str) -> Path:
+    """Where the table of an embedder lies."""
+    return folder / f"{table_name(fingerprint)}{_SUFFIX}"
+
+
+def tables(folder: Path) -> tuple[Path, ...]:
+    """Every committed table, of any embedder and layout; none where there is no folder."""
+    found: list[Path] = []
+    with suppress(OSError), os.scandir(folder) as entries:
+        found = [
+            Path(entry.path)
+            for entry in entries
+            if entry.name.startswith("chunks-") and entry.name.endswith(_SUFFIX)
+        ]
+    return tuple(sorted(filter(is_table, found)))
+
+
+def is_table(path: Path) -> bool:
+    """Whether anything was ever committed there; a killed first build leaves only data."""
+    return (path / "_versions").is_dir()
+
+
+def engine() -> Any:
+    """The package that reads tables, its logs kept off stderr.
+
+    Raises:
+        SemanticIndexError: EXTRA_MISSING.
+    """
+    # Read once, when the library is loaded.
+    os.environ.setdefault("LANCE_LOG", "error")
+    try:
+        import lance
+    except ImportError as fault:
+        raise SemanticIndexError(
+            "the semantic index needs the package pylance", code="EXTRA_MISSING", hint=EXTRA_HINT
+        ) from fault
+    return lance
+
+
+class VectorTable:
+    """A table, opened at its newest version."""
+
+    __slots__ = ("_dataset",)
+
+    def __init__(self, dataset: Any) -> None:
+        """Take an open dataset; ``open_table`` makes one."""
+        self._dataset = dataset
+
+    @property
+    def rows(self) -> int:
+        """How many chunks the table holds."""
+        with reading():
+            return int(self._dataset.count_rows())
+
+    @property
+    def version(self) -> int:
+        """The table's version; each change makes a new one."""
+        return int(self._dataset.version)
+
+    def unindexed_rows(self) -> int | None:
+        """Rows that the vector index does not cover yet; ``None`` where there is none."""
+        with reading():
+            names = {item.name for item in self._dataset.describe_indices()}
+            if VECTOR_INDEX not in names:
+                return None
+            stats = self._dataset.stats.index_stats(VECTOR_INDEX)
+            return int(stats["num_unindexed_rows"])
+
+    def nearest(
+        self,
+        vector: "Vectors",
+        *,
+        limit: int,
+        projects: Collection[str] | None = None,
+        kinds: Collection[str] = (),
+        exact: bool = True,
+    ) -> list[Near]:
+        """The rows nearest to a vector, best first.
+
+        Args:
+            vector: the encoded question.
+            limit: how many are wanted.
+            projects: ids they are limited to; ``None`` for all.
+            kinds: kinds they are limited to; empty for all.
+            exact: look at every row; else an index may leave some out.
+
+        Raises:
+            SemanticIndexError: INDEX_DAMAGED.
+        """
+        nearest = {
+            "column": "vector",
+            "q": vector,
+            "k": limit,
+            "metric": METRIC,
+            "use_index": not exact,
+            "nprobes": PROBES,
+        }
+        with reading():
+            found = self._dataset.scanner(
+                columns=[*_COLUMNS, "_distance"],
+                filter=filter_of(projects, kinds),
+                prefilter=True,
+                nearest=nearest,
+            ).to_table()
+            columns = [found.column(name).to_pylist() for name in (*_COLUMNS, "_distance")]
+        return [
+            Near(
+                project=row[0],
+                kind=row[1],
+                path=row[2],
+                name=row[3],
+                symbol=row[4],
+                document=row[5],
+                start=row[6],
+                end=row[7],
+                sha256=row[8],
+                text_hash=row[9],
+                indexed_at=row[10],
+                similarity=1.0 - row[11],
+            )
+            for row in zip(*columns, strict=True)
+        ]
+
+
+def open_table(folder: Path, fingerprint: str) -> VectorTable | None:
+    """Open the table of an embedder; ``None`` where there is none.
+
+    Raises:
+        SemanticIndexError: EXTRA_MISSING, or INDEX_DAMAGED where its bytes are unusable.
+    """
+    path = table_path(folder, fingerprint)
+    if not is_table(path):
+        return None
+    lance = engine()
+    with reading():
+        # A table that was deleted and made anew is another folder.
+        seen = path.stat()
+        key = (str(path), seen.st_ino, seen.st_ctime_ns)
+        with _opening:
+            kept = _opened.get(key)
+        if kept is None:
+            dataset = lance.dataset(str(path))
+        elif kept.latest_version == kept.version:
+            return VectorTable(kept)
+        else:
+            dataset = kept.checkout_version(kept.latest_version)
+    with _opening:
+        _opened[key] = dataset
+        while len(_opened) > _KEPT_TABLES:
+            del _opened[next(iter(_opened))]
+    return VectorTable(dataset)
+
+
+_opening = threading.Lock()
+_opened: dict[tuple[str, int, int], Any] = {}
+
+
+def forget_tables() -> None:
+    """Open tables anew at the next question: the files of a kept one may be deleted by now."""
+    with _opening:
+        _opened.clear()
+
+
+def looks_at_all(rows: int, of: int) -> bool:
+    """Whether a search among ``rows`` of a table's ``of`` rows looks at each of them."""
+    if rows < EXACT_BELOW_ROWS:
+        return True
+    return rows < EXACT_FILTERED_ROWS and rows * EXACT_FILTERED_SHARE < of
+
+
+class reading:  # noqa: N801 - reads as a statement: with reading()
+    """Turns what the engine raises into the error a person reads; its words carry paths."""
+
+    def __enter__(self) -> None:
+        """Do nothing."""
+
+    def __exit__(self, kind: type[BaseException] | None, fault: object, _trace: object) -> None:
+        """Raise INDEX_DAMAGED for the engine's faults; a panic of it is no ``Exception``."""
+        if kind is None or issubclass(kind, SemanticIndexError | KeyboardInterrupt | MemoryError):
+            return
+        if issubclass(kind, Exception) or kind.__name__ == "PanicException":
+            raise SemanticIndexError(
+                "the semantic index cannot be read",
+                code="INDEX_DAMAGED",
+                hint="Make it anew: agentic-os index build",
+            ) from (fault if isinstance(fault, BaseException) else None)
+
+
+def filter_of(projects: Collection[str] | None, kinds: Collection[str] = ()) -> str | None:
+    """The condition that rows of these projects and kinds meet; ``None`` for all rows."""
+    parts = []
+    if projects is not None:
+        parts.append(f"project IN ({_listed(sorted(projects))})" if projects else "false")
+    if kinds:
+        parts.append(f"kind IN ({_listed(sorted(kinds))})")
+    return " AND ".join(parts) or None
+
+
+def _listed(values: Sequence[str]) -> str:
+    return ", ".join("'" + value.replace("'", "''") + "'" for value in values)

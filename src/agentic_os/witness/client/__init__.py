@@ -1,0 +1,1 @@
+"""The witness's client: submits checkpoints and bookmarks, judges answers, keeps receipts."""

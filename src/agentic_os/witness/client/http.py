@@ -1,0 +1,222 @@
+"""HTTP to one witness: AII OS bookmarks, C2SP add-checkpoint, keys, the newest checkpoint.
+
+Nothing is trusted here: answers are parsed and bounded, what they mean is decided by
+``rounds``. Redirects are refused and the network's faults become one error code.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Self
+
+import msgspec
+
+from agentic_os.crypto.canonical.reader import decode
+from agentic_os.crypto.envelope.public_keys import read_public_key_envelope
+from agentic_os.crypto.tlog.checkpoint import (
+    SignedCheckpoint,
+    parse_decimal,
+    parse_signed_checkpoint,
+)
+from agentic_os.crypto.tlog.note import NoteSignature, parse_signatures
+from agentic_os.errors import CryptoError, WitnessError, WitnessRefusedError
+from agentic_os.witness.protocol.add_checkpoint import AddCheckpoint, write_add_checkpoint
+from agentic_os.witness.protocol.bookmark import BookmarkRequest, Receipt
+from agentic_os.witness.protocol.json import read_receipt, write_request
+from agentic_os.witness.protocol.served_key import ServedKey
+from agentic_os.witness.protocol.shapes import KeyHashShape, StatusShape
+
+if TYPE_CHECKING:
+    import httpx
+
+ANSWER_BYTES: Final = 1024 * 1024
+TIMEOUT_SECONDS: Final = 30.0
+
+_OK: Final = 200
+_CREATED: Final = 201
+_NOT_FOUND: Final = 404
+_CONFLICT: Final = 409
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BookmarkReply:
+    """A receipt and, for a request with a proof, the cosignature line."""
+
+    receipt: Receipt
+    answer: bytes
+    cosignature: NoteSignature | None
+
+
+class RefusedAnswerError(WitnessRefusedError):
+    """A witness refused; ``witnessed_size`` is the tree size it says it holds."""
+
+    def __init__(
+        self, message: str, *, code: str, status: int, witnessed_size: int | None = None
+    ) -> None:
+        """Carry status and size."""
+        super().__init__(message, code=code)
+        self.status = status
+        self.witnessed_size = witnessed_size
+
+
+class _RefusalShape(msgspec.Struct, frozen=True):
+    error: str = ""
+    code: str = ""
+    witnessed_size: int | None = None
+
+
+class WitnessClient:
+    """Speaks to the witness at one submission prefix; close it, or use it with ``with``."""
+
+    def __init__(self, url: str, *, transport: "httpx.BaseTransport | None" = None) -> None:
+        """``url`` is the submission prefix; ``transport`` replaces the network in tests."""
+        import httpx
+
+        self._http = httpx.Client(
+            base_url=url.rstrip("/") + "/",
+            timeout=TIMEOUT_SECONDS,
+            follow_redirects=False,
+            transport=transport,
+        )
+
+    def __enter__(self) -> Self:
+        """Use as a context manager."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the connections."""
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
+
+    def receipt_key(self) -> ServedKey | None:
+        """Fetch the receipt key, cross-checked with its hash; None where there is none.
+
+        A witness without AII OS endpoints answers 404: it is a C2SP witness alone.
+
+        Raises:
+            WitnessError: ``WITNESS_UNREACHABLE``, ``WITNESS_ANSWER_INVALID``.
+        """
+        status, body = self._get("witness/pubkey/hash")
+        if status == _NOT_FOUND:
+            return None
+        try:
+            stated = msgspec.json.decode(_expect(status, body), type=KeyHashShape)
+            public = read_public_key_envelope(_expect(*self._get("witness/pubkey")))
+        except (msgspec.DecodeError, CryptoError):
+            raise _invalid("its key cannot be read") from None
+        if (public.sha256, public.key_id) != (stated.witness_public_key_hash, stated.key_id):
+            raise _invalid("its key and its key hash disagree")
+        status, manifest = self._get("witness/pubkey/manifest")
+        return ServedKey(public=public, manifest=manifest if status == _OK else None)
+
+    def min_cadence(self) -> int:
+        """Fetch the smallest advance that the witness answers, in entries."""
+        try:
+            return msgspec.json.decode(
+                _expect(*self._get("status")), type=StatusShape
+            ).min_periodic_cadence
+        except msgspec.DecodeError:
+            raise _invalid("its status cannot be read") from None
+
+    def bookmark(self, request: BookmarkRequest) -> BookmarkReply:
+        """Submit a bookmark; the receipt is parsed and not yet verified.
+
+        Raises:
+            RefusedAnswerError: the witness refused; WitnessError: ``WITNESS_UNREACHABLE``,
+                ``WITNESS_ANSWER_INVALID``.
+        """
+        status, body = self._post("witness/bookmark", write_request(request), "application/json")
+        if status not in (_OK, _CREATED):
+            raise _refused(status, body)
+        try:
+            tree = decode(body)
+            receipt = read_receipt(tree)
+            line = tree.get("cosignature") if isinstance(tree, dict) else None
+            lines = parse_signatures(line) if isinstance(line, str) else ()
+        except CryptoError:
+            raise _invalid("its receipt cannot be read") from None
+        return BookmarkReply(receipt=receipt, answer=body, cosignature=lines[0] if lines else None)
+
+    def add_checkpoint(self, request: AddCheckpoint) -> tuple[NoteSignature, ...]:
+        """Submit a checkpoint; the signature lines are parsed and not yet verified.
+
+        Raises:
+            RefusedAnswerError: with ``witnessed_size`` for 409; WitnessError as ``bookmark``.
+        """
+        status, body = self._post("add-checkpoint", write_add_checkpoint(request), "text/plain")
+        if status == _CONFLICT:
+            size = parse_decimal(body.decode("ascii", "replace").removesuffix("\n"))
+            raise RefusedAnswerError(
+                "the witness cosigned another size last",
+                code="OLD_SIZE_STALE",
+                status=status,
+                witnessed_size=size,
+            )
+        if status != _OK:
+            raise _refused(status, body)
+        try:
+            return parse_signatures(body.decode())
+        except (CryptoError, UnicodeDecodeError):
+            raise _invalid("its cosignature cannot be read") from None
+
+    def newest(self, origin_sha256: str) -> SignedCheckpoint | None:
+        """Fetch the newest cosigned checkpoint of an origin, unverified; None if there is none."""
+        status, body = self._get(f"{origin_sha256}/checkpoint")
+        if status == _NOT_FOUND:
+            return None
+        try:
+            return parse_signed_checkpoint(_expect(status, body))
+        except CryptoError:
+            raise _invalid("its checkpoint cannot be read") from None
+
+    def _get(self, path: str) -> tuple[int, bytes]:
+        return self._send(self._http.build_request("GET", path))
+
+    def _post(self, path: str, body: bytes, media_type: str) -> tuple[int, bytes]:
+        headers = {"content-type": media_type}
+        return self._send(self._http.build_request("POST", path, content=body, headers=headers))
+
+    def _send(self, request: "httpx.Request") -> tuple[int, bytes]:
+        import httpx
+
+        try:
+            answer = self._http.send(request, stream=True)
+            try:
+                body = bytearray()
+                for chunk in answer.iter_bytes():
+                    body += chunk
+                    if len(body) > ANSWER_BYTES:
+                        raise _invalid(f"its answer is larger than {ANSWER_BYTES} bytes")
+            finally:
+                answer.close()
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise WitnessError(
+                f"the witness cannot be reached: {type(error).__name__}",
+                code="WITNESS_UNREACHABLE",
+            ) from None
+        return answer.status_code, bytes(body)
+
+
+def _expect(status: int, body: bytes) -> bytes:
+    if status != _OK:
+        raise _invalid(f"it answered {status}")
+    return body
+
+
+def _refused(status: int, body: bytes) -> WitnessError:
+    try:
+        shape = msgspec.json.decode(body, type=_RefusalShape)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        shape = _RefusalShape()
+    message = "".join(char if char.isprintable() else "?" for char in shape.error[:200])
+    return RefusedAnswerError(
+        message or f"the witness answered {status}",
+        code=shape.code if shape.code.isidentifier() else "WITNESS_REFUSED",
+        status=status,
+        witnessed_size=shape.witnessed_size,
+    )
+
+
+def _invalid(why: str) -> WitnessError:
+    return WitnessError(f"the witness answers wrongly: {why}", code="WITNESS_ANSWER_INVALID")

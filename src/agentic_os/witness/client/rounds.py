@@ -1,0 +1,167 @@
+"""A ledger's head before several witnesses: ask each, count the quorum, latch conflicts.
+
+A witness is asked in AII OS's dialect where it serves a receipt key, else in C2SP's
+(``asking``). A conflict (``standing``) latches in the client's memory: that witness is not
+asked again until a person clears it. What fails for another reason is reported and passes.
+"""
+
+import hashlib
+import re
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, TypeVar
+
+from agentic_os.crypto.envelope.public_keys import PublicKeyEnvelope
+from agentic_os.crypto.tlog.checkpoint import SignedCheckpoint
+from agentic_os.errors import AgenticOSError, WitnessError
+from agentic_os.files.publishing import private_folder
+from agentic_os.witness.client.asking import Asking
+from agentic_os.witness.client.http import WitnessClient
+from agentic_os.witness.client.memory import WitnessMemory
+from agentic_os.witness.client.outcomes import RoundResult, Standing, WitnessOutcome
+from agentic_os.witness.client.pinning import pinned_receipt_key
+from agentic_os.witness.client.policy import PolicyWitness, QuorumPolicy
+from agentic_os.witness.client.receipt_files import export_receipt
+from agentic_os.witness.client.standing import WitnessConflictError, judge_memory, judge_newest
+from agentic_os.witness.client.submission import WitnessedLedger
+
+__all__ = ["RoundResult", "Standing", "WitnessOutcome", "WitnessRounds"]
+
+WORKERS_ENTRIES: Final = 8
+
+_NOT_PLAIN: Final = re.compile(r"[^A-Za-z0-9_.-]")
+
+ResultT = TypeVar("ResultT")
+
+
+@dataclass(frozen=True, kw_only=True)
+class WitnessRounds:
+    """Asks the witnesses of a policy about one ledger.
+
+    Args:
+        policy: the witnesses; those without a URL are left out of rounds.
+        folder: the client's memory, one folder for one ledger.
+        root: an operator's root that must vouch for receipt keys; None pins the first key.
+        roots: by a witness's name in the policy, where each has an operator of its own.
+        connect: makes the client of a URL.
+        clock: POSIX seconds.
+    """
+
+    policy: QuorumPolicy
+    folder: Path
+    root: PublicKeyEnvelope | None = None
+    roots: Mapping[str, PublicKeyEnvelope] = field(default_factory=dict)
+    connect: Callable[[str], WitnessClient] = WitnessClient
+    clock: Callable[[], float]
+
+    def witness(self, ledger: WitnessedLedger) -> RoundResult:
+        """Bring the ledger's head before every witness; never raises for one of them."""
+        head = ledger.head(ledger.tree.size)
+        outcomes = self._each(lambda witness: self._outcome(witness, ledger, head))
+        lines = tuple(item.cosignature for item in outcomes if item.cosignature)
+        names = {item.name for item in outcomes if item.cosignature}
+        cosigners = {item.key.vkey for item in self.policy.witnesses if item.name in names}
+        return RoundResult(
+            outcomes=outcomes,
+            head=replace(head, note=head.note.signed_by(*lines)),
+            is_quorum=self.policy.is_satisfied(cosigners),
+        )
+
+    def ask_standing(self, ledger: WitnessedLedger) -> tuple[Standing, ...]:
+        """Ask every witness for its newest checkpoint of this ledger (boot does)."""
+        return self._each(lambda witness: self._standing(witness, ledger))
+
+    def export_receipts(self, folder: Path) -> tuple[str, ...]:
+        """Write the newest receipt that is kept of each witness as a file that verifies offline.
+
+        Returns:
+            The names of the files; a witness without receipts, or whose key no root vouched
+            for, has none.
+
+        Raises:
+            WitnessError: ``MEMORY_INVALID``; CryptoError ``RECEIPT_INVALID``; FilesError.
+        """
+        private_folder(folder)
+        written = []
+        for witness in self.policy.witnesses:
+            memory = WitnessMemory(self.folder, witness.key)
+            key, kept = memory.served_key(), memory.receipts()
+            if key is None or key.manifest is None or not kept:
+                continue
+            name = f"{_NOT_PLAIN.sub('-', witness.name)}.receipt.json"
+            export_receipt(folder / name, answer=kept[-1], key=key)
+            written.append(name)
+        return tuple(written)
+
+    def clear_conflict(self, name: str) -> None:
+        """Let a witness be asked again; a person's decision after repair.
+
+        Raises:
+            WitnessError: ``WITNESS_UNKNOWN``.
+        """
+        for witness in self.policy.witnesses:
+            if witness.name == name:
+                memory = WitnessMemory(self.folder, witness.key)
+                memory.keep_state(replace(memory.state(), conflict=""))
+                return
+        raise WitnessError(f"the policy has no witness {name}", code="WITNESS_UNKNOWN")
+
+    def _each(self, ask: Callable[[PolicyWitness], ResultT]) -> tuple[ResultT, ...]:
+        witnesses = [item for item in self.policy.witnesses if item.url]
+        if not witnesses:
+            return ()
+        with ThreadPoolExecutor(max_workers=min(WORKERS_ENTRIES, len(witnesses))) as pool:
+            return tuple(pool.map(ask, witnesses))
+
+    def _outcome(
+        self, witness: PolicyWitness, ledger: WitnessedLedger, head: SignedCheckpoint
+    ) -> WitnessOutcome:
+        memory = WitnessMemory(self.folder, witness.key)
+        try:
+            state = memory.state()
+            judge_memory(state, ledger=ledger)
+            if state.conflict:
+                return _failed(witness.name, state.conflict, "latched; clear it after repair")
+            with self.connect(witness.url or "") as client:
+                asking = Asking(
+                    witness=witness,
+                    ledger=ledger,
+                    head=head,
+                    memory=memory,
+                    state=state,
+                    client=client,
+                    now=int(self.clock()),
+                )
+                moment = datetime.fromtimestamp(asking.now, UTC)
+                root = self.roots.get(witness.name, self.root)
+                key = pinned_receipt_key(client, memory, root=root, now=moment)
+                return asking.bookmark(key) if key else asking.checkpoint()
+        except WitnessConflictError as error:
+            memory.keep_state(replace(memory.state(), conflict=error.code))
+            return _failed(witness.name, error.code, error.message)
+        except AgenticOSError as error:
+            return _failed(witness.name, error.code, error.message)
+
+    def _standing(self, witness: PolicyWitness, ledger: WitnessedLedger) -> Standing:
+        try:
+            state = WitnessMemory(self.folder, witness.key).state()
+            judge_memory(state, ledger=ledger)
+            with self.connect(witness.url or "") as client:
+                newest = client.newest(hashlib.sha256(ledger.origin.encode()).hexdigest())
+            code = judge_newest(
+                newest,
+                ledger=ledger,
+                key=witness.key,
+                state=state,
+                now=int(self.clock()),
+            )
+        except AgenticOSError as error:
+            return Standing(name=witness.name, code=error.code, message=error.message)
+        return Standing(name=witness.name, code=code)
+
+
+def _failed(name: str, code: str, message: str) -> WitnessOutcome:
+    return WitnessOutcome(name=name, code=code, message=message)

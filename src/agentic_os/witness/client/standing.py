@@ -1,0 +1,185 @@
+"""What a witness's answer shows about the ledger, and about the witness: pure judgements.
+
+==================  =======================================================================
+WITNESS_AHEAD       the witness holds more than this ledger: the ledger was rolled back
+WITNESS_FORK        it holds another history at a place that this ledger has too
+WITNESS_WENT_BACK   it holds less than it once signed for: its own memory was rolled back
+WITNESS_KEY_CHANGED its receipt key is not the pinned one
+ORIGIN_CHANGED      what is remembered here is about another ledger: a new genesis in the old
+                    place, or another identity swapped in
+REFUSED_CONFLICT    a refusal that stands for a conflict (409) and says no more
+==================  =======================================================================
+
+These are integrity conflicts: a client latches them. All else (unreachable, busy, below the
+cadence, an answer that does not verify) passes and is only reported. Sources: AII OS formats,
+section 4.5; witness reference, sections 2, 5.4 and 6.
+"""
+
+from typing import Final, Literal
+
+from agentic_os.crypto.envelope.public_keys import PublicKeyEnvelope
+from agentic_os.crypto.tlog.checkpoint import SignedCheckpoint
+from agentic_os.crypto.tlog.note import NoteSignature, open_note, verifies
+from agentic_os.crypto.tlog.note_keys import KEY_ID_BYTES, NoteKey, cosignature_time
+from agentic_os.errors import CryptoError, VerificationError, WitnessRefusedError
+from agentic_os.witness.client.memory import Point, WitnessedState
+from agentic_os.witness.client.submission import WitnessedLedger, check_receipt
+from agentic_os.witness.protocol.bookmark import NO_ORDINAL, BookmarkRequest, Receipt
+
+CONFLICT_CODES: Final = frozenset(
+    {
+        "WITNESS_AHEAD",
+        "WITNESS_FORK",
+        "WITNESS_WENT_BACK",
+        "WITNESS_KEY_CHANGED",
+        "ORIGIN_CHANGED",
+        "REFUSED_CONFLICT",
+    }
+)
+CLOCK_OFF_SECONDS: Final = 24 * 3600
+MONITORING_LAG_SECONDS: Final = 3600
+"""How long the monitoring read of a C2SP witness may lag (tlog-witness)."""
+
+StandingCode = Literal["LEVEL", "BEHIND", "UNKNOWN"]
+
+
+class WitnessConflictError(WitnessRefusedError):
+    """An integrity conflict; its code is one of ``CONFLICT_CODES``."""
+
+    default_code = "REFUSED_CONFLICT"
+
+
+def judge_memory(state: WitnessedState, *, ledger: WitnessedLedger) -> None:
+    """Check that what is remembered of a witness is about this ledger.
+
+    Raises:
+        WitnessConflictError: ``ORIGIN_CHANGED``.
+    """
+    if state.origin not in ("", ledger.origin):
+        raise WitnessConflictError(
+            "the witness knows another ledger in this place", code="ORIGIN_CHANGED"
+        )
+
+
+def judge_receipt(
+    receipt: Receipt,
+    *,
+    request: BookmarkRequest,
+    key: PublicKeyEnvelope,
+    ledger: WitnessedLedger,
+    state: WitnessedState,
+) -> None:
+    """Check a receipt: signature, the request's fields, and the chain from the last one.
+
+    Raises:
+        VerificationError: ``RECEIPT_INVALID``; WitnessConflictError.
+    """
+    check_receipt(receipt, key)
+    asked = (request.identity_id, request.ordinal, request.ledger_hash)
+    if (receipt.identity_id, receipt.ordinal, receipt.ledger_hash) != asked:
+        raise VerificationError("the receipt is for another bookmark", code="RECEIPT_INVALID")
+    last = state.acknowledged
+    if last and (last.ordinal, last.ledger_hash) == (receipt.ordinal, receipt.ledger_hash):
+        return  # the stored receipt once more: its previous point lies further back
+    if receipt.previous_ordinal == NO_ORDINAL:
+        if last:
+            raise _went_back("it knows no bookmark, and signed for one before")
+        return
+    if receipt.previous_ordinal > receipt.ordinal:
+        raise VerificationError("the receipt goes backwards", code="RECEIPT_INVALID")
+    if ledger.hash_at(receipt.previous_ordinal) != receipt.previous_hash:
+        raise WitnessConflictError(
+            f"the witness holds another line {receipt.previous_ordinal}", code="WITNESS_FORK"
+        )
+    if last and receipt.previous_ordinal < last.ordinal:
+        raise _went_back(f"it knows {receipt.previous_ordinal}, and signed for {last.ordinal}")
+
+
+def judge_cosignature(
+    line: NoteSignature | None,
+    *,
+    head: SignedCheckpoint,
+    key: NoteKey,
+    state: WitnessedState,
+    now: int,
+) -> int:
+    """Check a cosignature over our own tree head; returns its time.
+
+    Raises:
+        VerificationError: ``COSIGNATURE_INVALID``; WitnessConflictError.
+    """
+    if line is None or not verifies(head.note.text, line, key):
+        raise VerificationError("the cosignature does not verify", code="COSIGNATURE_INVALID")
+    time = cosignature_time(line.blob[KEY_ID_BYTES:]) or 0
+    if abs(time - now) > CLOCK_OFF_SECONDS:
+        raise VerificationError(
+            "the cosignature's time is more than a day off", code="COSIGNATURE_INVALID"
+        )
+    if time < state.cosigned_at:
+        raise _went_back("it states an earlier time than before")
+    return time
+
+
+def judge_size(size: int, *, ledger: WitnessedLedger, state: WitnessedState) -> None:
+    """Judge the tree size that a witness says it holds.
+
+    Raises:
+        WitnessConflictError: when that contradicts the ledger or what the witness once signed.
+    """
+    if size > ledger.tree.size:
+        raise WitnessConflictError(
+            f"the witness holds {size} lines, this ledger has {ledger.tree.size}",
+            code="WITNESS_AHEAD",
+        )
+    last = state.acknowledged
+    if last and last.root and size < last.ordinal:
+        raise _went_back(f"it holds {size} lines, and signed for {last.ordinal}")
+
+
+def judge_newest(
+    newest: SignedCheckpoint | None,
+    *,
+    ledger: WitnessedLedger,
+    key: NoteKey,
+    state: WitnessedState,
+    now: int,
+) -> StandingCode:
+    """Judge the newest checkpoint that a witness shows.
+
+    Returns:
+        ``LEVEL`` when it is this ledger's head, ``BEHIND`` when the ledger has grown since,
+        ``UNKNOWN`` when the witness never cosigned this origin.
+
+    Raises:
+        VerificationError: ``COSIGNATURE_INVALID``; WitnessConflictError.
+    """
+    last = state.acknowledged
+    if newest is None:
+        if last and last.root:
+            raise _went_back("it shows no checkpoint, and cosigned one before")
+        return "UNKNOWN"
+    checkpoint = newest.checkpoint
+    try:
+        times = [item.time or 0 for item in open_note(newest.note, [key])]
+    except CryptoError as error:
+        raise VerificationError(error.message, code="COSIGNATURE_INVALID") from None
+    if checkpoint.origin != ledger.origin:
+        raise VerificationError("a checkpoint of another origin", code="COSIGNATURE_INVALID")
+    is_lagging = max(times) < state.cosigned_at and now - state.cosigned_at < MONITORING_LAG_SECONDS
+    if not is_lagging:
+        judge_size(checkpoint.size, ledger=ledger, state=state)
+    if checkpoint.size <= ledger.tree.size and checkpoint.root != ledger.tree.root(checkpoint.size):
+        raise WitnessConflictError(
+            f"the witness holds another tree of {checkpoint.size} lines", code="WITNESS_FORK"
+        )
+    return "LEVEL" if checkpoint.size == ledger.tree.size else "BEHIND"
+
+
+def point_at(ledger: WitnessedLedger, ordinal: int, *, proved: bool) -> Point:
+    """Return a ledger's own point at a seq."""
+    root = ledger.tree.root(ordinal).hex() if proved else ""
+    return Point(ordinal=ordinal, ledger_hash=ledger.hash_at(ordinal), root=root)
+
+
+def _went_back(why: str) -> WitnessConflictError:
+    return WitnessConflictError(f"the witness went back: {why}", code="WITNESS_WENT_BACK")

@@ -1,0 +1,4 @@
+"""What service and client both speak.
+
+Bookmarks, add-checkpoint, refusals, the operator's root.
+"""

@@ -1,0 +1,1 @@
+"""The witness's decision, pure: state, cases, claims, tables."""

@@ -1,0 +1,1 @@
+"""The witness service: desk, store, journal, keys, HTTP, health."""

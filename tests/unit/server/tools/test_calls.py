@@ -1,0 +1,85 @@
+from pathlib import Path
+
+import pytest
+
+from agentic_os.server.resources import read_resource
+from agentic_os.server.seat import Seat
+from agentic_os.server.tools.calls import (
+    AIOS_FAILED,
+    CONTEXT_FAILED,
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    ToolFailureError,
+    call,
+)
+from support.aios.builder import AiosBuilder
+
+
+def test_a_fleet_failure_is_a_result_that_says_what_to_do(seat: Seat) -> None:
+    answer = call(seat, "full", "fleet_overview", {"projects": ["nobody"]})
+
+    assert answer.failed
+    assert answer.document["error"]["code"] == "PROJECT_UNKNOWN"
+    assert answer.text.startswith("PROJECT_UNKNOWN: ")
+    assert answer.document["data"] == {}
+
+
+@pytest.mark.parametrize("name", ["search_fleet", "fleet_overview", "query_graph"])
+def test_a_wrong_argument_is_an_error_that_names_it(seat: Seat, name: str) -> None:
+    with pytest.raises(ToolFailureError, match=r"ARGUMENT_INVALID.*nonsense") as fault:
+        call(seat, "full", name, {"nonsense": 1, "query": "x", "operation": "stats"})
+
+    assert fault.value.code == INVALID_PARAMS
+
+
+def test_the_aios_profile_knows_no_fleet_tool(seat: Seat) -> None:
+    with pytest.raises(ToolFailureError, match="unknown tool"):
+        call(seat, "aios", "search_fleet", {"query": "x"})
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "said"),
+    [
+        ("read_working_context", {}, CONTEXT_FAILED),
+        ("search_aios", {"query": "x"}, AIOS_FAILED),
+        ("resolve_skill", {"intent": "x"}, AIOS_FAILED),
+    ],
+)
+def test_settings_that_cannot_be_read_are_a_fixed_message(
+    seat: Seat, name: str, arguments: dict[str, object], said: str
+) -> None:
+    config = Path(seat.person.environ["AGENTIC_OS_CONFIG_DIR"])
+    config.mkdir()
+    config.joinpath("projects.toml").write_text("[")
+
+    with pytest.raises(ToolFailureError) as fault:
+        call(seat, "aios", name, arguments)
+
+    assert fault.value.code == INTERNAL_ERROR
+    assert fault.value.message in {said, AIOS_FAILED}
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "said"),
+    [("read_working_context", {}, CONTEXT_FAILED), ("search_aios", {"query": "x"}, AIOS_FAILED)],
+)
+def test_a_folder_that_is_not_safe_to_read_is_a_fixed_message(
+    seat: Seat, places: Path, name: str, arguments: dict[str, object], said: str
+) -> None:
+    (places / "aios").mkdir()
+    (places / "aios/aios.json").symlink_to(places / "elsewhere.json")
+
+    with pytest.raises(ToolFailureError) as fault:
+        call(seat, "aios", name, arguments)
+
+    assert (fault.value.code, fault.value.message) == (INTERNAL_ERROR, said)
+
+
+def test_the_context_is_a_resource_too(seat: Seat, places: Path) -> None:
+    (places / "aios").mkdir()
+    AiosBuilder(places / "aios").write("context/identity.md", "# Identity\n\nI build ships.\n")
+
+    found = read_resource(seat, "aios://context", fleet=False)
+
+    assert found.mime == "text/markdown"
+    assert "I build ships." in found.text
