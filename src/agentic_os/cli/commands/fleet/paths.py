@@ -8,26 +8,6 @@ def paths(json: Json = False) -> None:
 
     Example: agentic-os paths
     """
-    from agentic_os.aggregate.workspace import Person
-    from agentic_os.cli.output import finish_document, table
-    from agentic_os.files.places import places_from
-    from agentic_os.results import Answer, PathsData, Place
+    from agentic_os.cli.actions.fleet.places import show_places
 
-    places = places_from(Person.here().environ)
-    rows = tuple(
-        Place(name=name, path=str(path), variable=variable, exists=path.exists())
-        for name, path, variable in (
-            ("config", places.config, "AGENTIC_OS_CONFIG_DIR"),
-            ("data", places.data, "AGENTIC_OS_DATA_DIR"),
-            ("cache", places.cache, "AGENTIC_OS_CACHE_DIR"),
-            ("state", places.state, "AGENTIC_OS_STATE_DIR"),
-            ("aios", places.aios, "DOTAIOS_PATH"),
-        )
-    )
-    if json:
-        finish_document("paths", Answer(data=PathsData(places=rows)))
-        return
-    table(
-        ("place", "path", "variable", "exists"),
-        [(row.name, row.path, row.variable, "yes" if row.exists else "no") for row in rows],
-    )
+    show_places(json=json)

@@ -1,0 +1,1 @@
+"""What the commands do: each module here is loaded by the one command that runs it."""
