@@ -16,6 +16,7 @@ from agentic_os.errors import SettingsError
 from agentic_os.language_models.command import CommandProvider
 from agentic_os.language_models.http import HttpProvider
 from agentic_os.language_models.interface import Provider
+from agentic_os.network.addresses import is_loopback
 
 DEFAULT_LIMIT_SECONDS = 120.0
 MAX_LIMIT_SECONDS = 3_600.0
@@ -23,7 +24,6 @@ MAX_URL_CHARS = 2_000
 MAX_MODEL_CHARS = 200
 MAX_WORDS_ENTRIES = 100
 
-LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 _MODEL = re.compile(r"[\x21-\x7e]+")
@@ -100,7 +100,7 @@ def _address(url: str) -> tuple[str, int | None, bool]:
         raise _refused("is not an address")
     if parts.username is not None or parts.query or parts.fragment:
         raise _refused("holds a name, a query or a fragment", "A key belongs into a variable.")
-    loopback = host in LOOPBACK
+    loopback = is_loopback(host)
     if parts.scheme != "https" and not (parts.scheme == "http" and loopback):
         raise _refused("is neither https nor on this machine", "Passages would travel unencrypted.")
     return host, port, loopback

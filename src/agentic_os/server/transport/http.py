@@ -7,7 +7,6 @@ would stand where ``Gate`` stands.
 """
 
 import hmac
-import ipaddress
 import secrets
 import sys
 import time
@@ -19,6 +18,8 @@ from typing import TYPE_CHECKING, Any, Final
 from agentic_os.errors import ServerError, UsageError
 from agentic_os.files.publishing import private_folder, publish
 from agentic_os.files.reading import Folder
+from agentic_os.network.addresses import is_loopback
+from agentic_os.network.rates import TokenBuckets
 from agentic_os.server.application import make_application
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from agentic_os.server.tools.calls import Profile
 
 MCP_PATH: Final = "/mcp"
+_EVERYBODY: Final = ""
 MAX_BODY_BYTES: Final = 1_048_576
 MAX_SESSIONS: Final = 64
 IDLE_SECONDS: Final = 1_800.0
@@ -67,7 +69,7 @@ def check_options(options: HttpOptions) -> None:
     Raises:
         UsageError: ``BIND_REFUSED``.
     """
-    if _is_loopback(options.host):
+    if is_loopback(options.host):
         return
     if not options.remote or options.certificate is None or options.private_key is None:
         raise UsageError(
@@ -122,11 +124,7 @@ class Gate:
         """Guard ``app``."""
         self._app = app
         self._token = token.encode()
-        self._rate = requests_per_minute / 60
-        self._most = float(requests_per_minute)
-        self._left = self._most
-        self._clock = clock
-        self._last = clock()
+        self._rates = TokenBuckets(per_minute=requests_per_minute, clock=clock)
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
         """Let a request through, or answer 401 or 429."""
@@ -140,7 +138,7 @@ class Gate:
                 "a bearer token is needed\n", 401, {"WWW-Authenticate": "Bearer"}
             )
             await refusal(scope, receive, send)
-        elif not self._may():
+        elif self._rates.take(_EVERYBODY):
             slow = PlainTextResponse("too many requests\n", 429, {"Retry-After": "1"})
             await slow(scope, receive, send)
         else:
@@ -152,15 +150,6 @@ class Gate:
             return False
         scheme, _, token = headers[0].partition(b" ")
         return scheme.lower() == b"bearer" and hmac.compare_digest(token.strip(), self._token)
-
-    def _may(self) -> bool:
-        now = self._clock()
-        self._left = min(self._most, self._left + (now - self._last) * self._rate)
-        self._last = now
-        if self._left < 1:
-            return False
-        self._left -= 1
-        return True
 
 
 def make_http_app(
@@ -223,12 +212,3 @@ def serve_http(
         http=HTTP_PARSER,
         timeout_graceful_shutdown=5,
     )
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False

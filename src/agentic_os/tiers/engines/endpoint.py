@@ -20,9 +20,10 @@ from pathlib import Path
 from typing import TypeAlias
 from urllib.parse import urlsplit
 
+from agentic_os.network.addresses import is_loopback
+
 MAX_WORDS_ENTRIES = 100
 MAX_ENDPOINT_CHARS = 2_000
-LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 _ADDRESS = re.compile(r"https?://", re.IGNORECASE)
 _PRINTABLE = re.compile(r"[\x21-\x7e]+")
@@ -116,7 +117,7 @@ def _address(text: str) -> Endpoint:
         return _invalid("it is not an address")
     if parts.username is not None or parts.fragment:
         return _invalid("its address holds a name, a password or a fragment")
-    loopback = host in LOOPBACK
+    loopback = is_loopback(host)
     if parts.scheme.lower() == "http" and not loopback:
         return _invalid("it is neither https nor on this machine")
     return Address(url=text, loopback=loopback)

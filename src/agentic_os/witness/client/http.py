@@ -18,6 +18,7 @@ from agentic_os.crypto.tlog.checkpoint import (
 )
 from agentic_os.crypto.tlog.note import NoteSignature, parse_signatures
 from agentic_os.errors import CryptoError, WitnessError, WitnessRefusedError
+from agentic_os.network.addresses import is_loopback_url
 from agentic_os.witness.protocol.add_checkpoint import AddCheckpoint, write_add_checkpoint
 from agentic_os.witness.protocol.bookmark import BookmarkRequest, Receipt
 from agentic_os.witness.protocol.json import read_receipt, write_request
@@ -70,7 +71,9 @@ class WitnessClient:
         """``url`` is the submission prefix; ``transport`` replaces the network in tests."""
         import httpx
 
+        # A proxy of the environment's is for the world, not for this machine.
         self._http = httpx.Client(
+            trust_env=not is_loopback_url(url),
             base_url=url.rstrip("/") + "/",
             timeout=TIMEOUT_SECONDS,
             follow_redirects=False,

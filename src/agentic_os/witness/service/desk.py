@@ -32,7 +32,7 @@ from agentic_os.witness.rule.tables import decide_checkpoint
 from agentic_os.witness.service.config import WitnessConfig
 from agentic_os.witness.service.foresight import Foreseen, bookmark_case, foresee, sign_receipt
 from agentic_os.witness.service.keyring import WitnessKeys
-from agentic_os.witness.service.limits import TokenBuckets
+from agentic_os.witness.service.limits import Rates
 from agentic_os.witness.service.rows import StateRows
 from agentic_os.witness.service.store import WitnessStore
 from agentic_os.witness.service.work import Acknowledged, bookmark_work, checkpoint_work
@@ -73,7 +73,7 @@ class WitnessDesk:
         self._settings = RuleSettings(
             min_cadence=config.min_cadence, require_proof=config.require_proof
         )
-        self._rates = TokenBuckets(per_minute=config.requests_per_minute, clock=time.monotonic)
+        self._rates = Rates(per_minute=config.requests_per_minute)
 
     async def bookmark(self, body: bytes) -> Reply:
         """Answer ``POST /witness/bookmark``."""
@@ -89,7 +89,7 @@ class WitnessDesk:
                 now=datetime.fromtimestamp(self._clock(), UTC),
             )
             verified = await _beside(verify)
-            self._rates.take(request.identity_id)
+            self._rates.require(request.identity_id)
             foreseen = await self._foreseen(request, verified.claim)
         except RequestRefusedError as error:
             return Reply(result=error.refusal, subject=subject)
@@ -122,7 +122,7 @@ class WitnessDesk:
             )
             if isinstance(early, Refused) and early.refusal.status in _EARLY_STATUSES:
                 return Reply(result=early.refusal, subject=subject)
-            self._rates.take(name)
+            self._rates.require(name)
         except RequestRefusedError as error:
             return Reply(result=error.refusal, subject=subject)
         work = checkpoint_work(verified, keys=self.keys, clock=self._clock)

@@ -19,7 +19,7 @@ from agentic_os.witness.protocol.refusal import Refusal, RequestRefusedError
 from agentic_os.witness.protocol.shapes import ErrorShape, HealthShape
 from agentic_os.witness.service.desk import Reply, WitnessDesk
 from agentic_os.witness.service.key_page import key_page
-from agentic_os.witness.service.limits import TokenBuckets, read_body
+from agentic_os.witness.service.limits import Rates, read_body
 from agentic_os.witness.service.logs import log_request
 from agentic_os.witness.service.metrics import CONTENT_TYPE, Metrics
 from agentic_os.witness.service.openapi import openapi_document
@@ -46,9 +46,7 @@ class WitnessService:
         self._desk = desk
         self.config = desk.config
         self._metrics = Metrics()
-        self._clients = TokenBuckets(
-            per_minute=desk.config.client_requests_per_minute, clock=time.monotonic
-        )
+        self._clients = Rates(per_minute=desk.config.client_requests_per_minute)
         self._openapi = openapi_document(name=desk.keys.name)
         self.app = self._application()
 
@@ -131,7 +129,7 @@ class WitnessService:
 
     async def _replied(self, request: "Request", ask: Callable[[bytes], Awaitable[Reply]]) -> Reply:
         try:
-            self._clients.take(request.client.host if request.client else "")
+            self._clients.require(request.client.host if request.client else "")
             body = await read_body(
                 request.stream(),
                 stated=request.headers.get("content-length"),

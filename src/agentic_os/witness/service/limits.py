@@ -1,49 +1,36 @@
-"""How much one identity, origin or client may ask: token buckets and body bounds."""
+"""How much one identity, origin or client may ask: rates and body bounds."""
 
 import asyncio
-from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable
-from typing import Final
+import time
+from collections.abc import AsyncIterator
 
+from agentic_os.network.rates import TokenBuckets
 from agentic_os.witness.protocol.refusal import Refusal, RequestRefusedError
 
-BUCKETS_ENTRIES: Final = 20_000
-"""More names than this share the fate of being forgotten, oldest first: a full bucket again."""
-_MINUTE_SECONDS: Final = 60
 
+class Rates:
+    """The requests of each name, bounded a minute; 0 is no limit."""
 
-class TokenBuckets:
-    """A bucket for each name: ``per_minute`` requests at once, refilled evenly; 0 is no limit."""
+    def __init__(self, *, per_minute: int) -> None:
+        """Start with full buckets."""
+        self._buckets = TokenBuckets(per_minute=per_minute, clock=time.monotonic)
 
-    def __init__(self, *, per_minute: int, clock: Callable[[], float]) -> None:
-        """``clock`` counts seconds and never goes back (``time.monotonic``)."""
-        self._per_minute = per_minute
-        self._clock = clock
-        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
-
-    def take(self, name: str) -> None:
+    def require(self, name: str) -> None:
         """Take one token of ``name``.
 
         Raises:
             RequestRefusedError: 429 with the seconds until the next token.
         """
-        if self._per_minute == 0:
-            return
-        now, rate = self._clock(), self._per_minute / _MINUTE_SECONDS
-        tokens, at = self._buckets.pop(name, (float(self._per_minute), now))
-        tokens = min(float(self._per_minute), tokens + (now - at) * rate)
-        is_granted = tokens >= 1
-        self._buckets[name] = (tokens - 1 if is_granted else tokens, now)
-        while len(self._buckets) > BUCKETS_ENTRIES:
-            self._buckets.popitem(last=False)
-        if not is_granted:
-            refusal = Refusal(
-                status=429,
-                code="RATE_LIMITED",
-                message="too many requests",
-                retry_seconds=int((1 - tokens) / rate) + 1,
+        seconds = self._buckets.take(name)
+        if seconds:
+            raise RequestRefusedError(
+                Refusal(
+                    status=429,
+                    code="RATE_LIMITED",
+                    message="too many requests",
+                    retry_seconds=int(seconds) + 1,
+                )
             )
-            raise RequestRefusedError(refusal)
 
 
 async def read_body(

@@ -285,3 +285,17 @@ def test_a_witness_with_receipts_never_becomes_one_without(tmp_path: Path) -> No
     )
 
     assert bare.witness(ledger).outcomes[0].code == "WITNESS_ANSWER_INVALID"
+
+
+def test_a_witness_on_this_machine_is_never_asked_through_a_proxy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    with (
+        serving(WitnessConfig(folder=new_witness(tmp_path / "w"))) as service,
+        WitnessClient(service.url) as asking,
+    ):
+        assert asking.min_cadence() == 0
+    with WitnessClient("http://witness.example/w1") as asking:
+        assert failure(asking.min_cadence).code == "WITNESS_UNREACHABLE"

@@ -4,66 +4,19 @@ from collections.abc import AsyncIterator
 import pytest
 
 from agentic_os.witness.protocol.refusal import RequestRefusedError
-from agentic_os.witness.service import limits
-from agentic_os.witness.service.limits import TokenBuckets, read_body
+from agentic_os.witness.service.limits import Rates, read_body
 
 
-class Clock:
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-def granted(buckets: TokenBuckets, name: str) -> bool:
-    try:
-        buckets.take(name)
-    except RequestRefusedError:
-        return False
-    return True
-
-
-def test_a_bucket_empties_and_refills_evenly() -> None:
-    clock = Clock()
-    buckets = TokenBuckets(per_minute=3, clock=clock)
-
-    assert [granted(buckets, "a") for _ in range(4)] == [True, True, True, False]
-    assert granted(buckets, "b")
-    clock.now += 19
-    assert not granted(buckets, "a")
-    clock.now += 1
-    assert granted(buckets, "a")
-    assert not granted(buckets, "a")
-    clock.now += 10_000
-    assert [granted(buckets, "a") for _ in range(4)] == [True, True, True, False]
-
-
-def test_the_refusal_tells_when_the_next_token_comes() -> None:
-    buckets = TokenBuckets(per_minute=2, clock=Clock())
-    buckets.take("a")
-    buckets.take("a")
+def test_a_refusal_tells_when_to_come_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("time.monotonic", lambda: 1000.0)
+    rates = Rates(per_minute=2)
+    rates.require("a")
+    rates.require("a")
+    rates.require("b")
 
     with pytest.raises(RequestRefusedError) as caught:
-        buckets.take("a")
+        rates.require("a")
     assert (caught.value.refusal.status, caught.value.refusal.retry_seconds) == (429, 31)
-
-
-def test_zero_is_no_limit() -> None:
-    buckets = TokenBuckets(per_minute=0, clock=Clock())
-
-    assert all(granted(buckets, "a") for _ in range(1000))
-
-
-def test_the_number_of_buckets_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "BUCKETS_ENTRIES", 2)
-    buckets = TokenBuckets(per_minute=1, clock=Clock())
-    for name in "abc":
-        buckets.take(name)
-
-    assert len(buckets._buckets) == 2
-    assert not granted(buckets, "c")
-    assert granted(buckets, "a")
 
 
 async def chunks(*parts: bytes, pause: float = 0.0) -> AsyncIterator[bytes]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from agentic_os.errors import SemanticIndexError
+from agentic_os.network.addresses import is_loopback_url
 from agentic_os.tiers.embed.interface import Pooling
 from agentic_os.tiers.embed.onnx import MODEL_FILE, TOKENIZER_FILE
 
@@ -25,7 +26,6 @@ CONNECT_SECONDS = 20.0
 SILENCE_SECONDS = 60.0
 """How long the server may send nothing."""
 
-_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 _OK = 200
 
 
@@ -109,8 +109,7 @@ def fetch(
     total = sum(file.bytes for file in model.files)
     done = 0
     limits = httpx.Timeout(SILENCE_SECONDS, connect=CONNECT_SECONDS)
-    loopback = urlsplit(base_url).hostname in _LOOPBACK
-    with httpx.Client(timeout=limits, trust_env=not loopback) as client:
+    with httpx.Client(timeout=limits, trust_env=not is_loopback_url(base_url)) as client:
         for file in model.files:
             url = f"{base_url}/{model.repository}/resolve/{model.revision}/{file.path}"
             try:
@@ -163,7 +162,7 @@ def _keep(
 
 def _require_safe(url: str) -> None:
     parts = urlsplit(url)
-    if parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _LOOPBACK):
+    if parts.scheme == "https" or (parts.scheme == "http" and is_loopback_url(url)):
         return
     raise _failed("an address that is neither https nor on this machine")
 

@@ -1,0 +1,1 @@
+"""Rules about the network without I/O: whose an address is, how often a peer may ask."""
