@@ -7,6 +7,8 @@ them asks the store itself.
 from collections.abc import Sequence
 from typing import TypeVar
 
+from msgspec.structs import replace
+
 from agentic_os.aggregate.facts import facts_named
 from agentic_os.aggregate.store.space import space_bytes
 from agentic_os.aggregate.union import (
@@ -87,14 +89,7 @@ def memory(
         data = facts_named(redacted_value(data, workspace.redactor, but="text"), fact)
     missing = missing_facts(workspace.store, scope)
     warnings = tuple(
-        Diagnostic(
-            code=item.code,
-            severity=item.severity,
-            message=item.message,
-            hint=item.hint,
-            path=f"{project}:{item.path}",
-            line=item.line,
-        )
+        replace(item, path=f"{project}:{item.path}")
         for project, items in missing.items()
         for item in items
     )
@@ -139,12 +134,12 @@ def _answer(
     warnings: tuple[Diagnostic, ...] = (),
 ) -> Answer[T]:
     unread = workspace.unread(None if scope is None else set(scope))
-    vain = workspace.asked_in_vain(scope)
+    unanswerable = workspace.unanswerable(scope)
     answer = Answer(
         data=data,
-        omissions=(*unread.omissions, *vain),
-        warnings=(*workspace.noticed(scope), *warnings),
-        incomplete=bool(unread.omissions or vain),
+        omissions=(*unread.omissions, *unanswerable),
+        warnings=(*workspace.warnings_for(scope), *warnings),
+        incomplete=bool(unread.omissions or unanswerable),
     )
     # What projects wrote was redacted when it was read; the names of their files were not.
     return redacted_value(answer, workspace.redactor, but="text")

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
+from agentic_os.aggregate.codes import CODES
 from agentic_os.aggregate.cross_links import cross_links, names_of
 from agentic_os.aggregate.differences import differences, statements
 from agentic_os.aggregate.store.database import Store
@@ -124,11 +125,9 @@ def missing_facts(store: Store, scope: Scope = None) -> dict[str, tuple[Diagnost
         if scope is not None and project not in scope:
             continue
         found.setdefault(project, []).append(
-            Diagnostic(
-                code="FACT_MISSING",
-                severity="warning",
-                message=f"{one_line(title)!r} is listed, but there is no fact {one_line(target)}",
-                hint="Remove the line, or write the fact.",
+            CODES.diagnostic(
+                "FACT_MISSING",
+                f"{one_line(title)!r} is listed, but there is no fact {one_line(target)}",
                 path=path,
                 line=line,
             )

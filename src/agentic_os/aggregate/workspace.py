@@ -13,6 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from msgspec.structs import replace
+
+from agentic_os.aggregate.codes import CODES
 from agentic_os.aggregate.fleet import Person
 from agentic_os.aggregate.refresh.surfaces import Progress, Refreshed, refresh, silent
 from agentic_os.aggregate.store.database import (
@@ -82,28 +85,25 @@ class Workspace:
                 omissions.append(redacted_value(omission, self.redactor))
         return Unread(projects=frozenset(projects), omissions=tuple(omissions))
 
-    def noticed(self, scope: frozenset[str] | None) -> tuple[Diagnostic, ...]:
-        """What an answer says beside its data, the projects that cannot be read included."""
+    def warnings_for(self, scope: frozenset[str] | None) -> tuple[Diagnostic, ...]:
+        """Return what an answer says beside its data, unreadable projects included."""
         return (
             *self.warnings,
             *(
-                Diagnostic(
-                    code=item.code,
-                    severity=item.severity,
+                replace(
+                    item,
                     message=f"nothing of it was read: {item.message}",
-                    hint=item.hint,
                     path=f"{project.id}:{item.path}" if item.path else project.id,
-                    line=item.line,
                 )
                 for project, item in self._broken(scope)
             ),
         )
 
-    def asked_in_vain(self, scope: frozenset[str] | None) -> tuple[Omission, ...]:
-        """What was asked for and not even found.
+    def unanswerable(self, scope: frozenset[str] | None) -> tuple[Omission, ...]:
+        """Return what was asked for and cannot be answered.
 
-        A named project whose descriptor cannot be read; of the whole fleet, what lies beyond
-        the bounds of the walk.
+        That is a named project whose descriptor cannot be read and, when the whole fleet is
+        asked, what lies beyond the bounds of the walk.
         """
         if scope is None:
             return tuple(
@@ -235,12 +235,7 @@ def _nothing_found(fleet: Fleet) -> tuple[Diagnostic, ...]:
         return ()
     looked = sum(root.folders for root in fleet.roots)
     return (
-        Diagnostic(
-            code="NO_PROJECTS",
-            severity="info",
-            message=f"no project was found; {looked} folders were looked at",
-            hint="A project is a folder with .agents/config.yaml (or .claude/config.yaml).",
-        ),
+        CODES.diagnostic("NO_PROJECTS", f"no project was found; {looked} folders were looked at"),
     )
 
 
@@ -274,11 +269,9 @@ def _refreshed(
         if freshness == "wait" or not excused or not _was_filled(space):
             raise
         return None, (
-            Diagnostic(
-                code="STORE_STALE",
-                severity="warning",
-                message=f"{fault.message}; the answer is from its last state",
-                hint=fault.hint,
+            CODES.diagnostic(
+                "STORE_STALE",
+                f"{fault.message}; the answer is from its last state. {fault.hint}".rstrip(". "),
             ),
         )
 

@@ -1,44 +1,15 @@
-"""Every diagnostic of this room: its code, how bad it is, what it means, what to do.
+"""Every diagnostic of this room: its code, how bad it is, what it means, what to do."""
 
-One table, from which the reference page is generated. ``info`` needs no action,
-``warning`` means that something of the project was left out or is doubtful, ``error``
-that the project's descriptor says nothing usable. Codes are stable: they are never
-renamed and never reused.
-"""
-
-from collections.abc import Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
-
-from agentic_os.results import Diagnostic, Severity
+from agentic_os.codes import CodeTable
 
 WALK_BOUNDS = frozenset({"FOLDER_LIMIT", "ENTRY_LIMIT"})
 """The codes of a walk that stopped before it had seen the whole root."""
 HELD_IN_NAMES = frozenset({"NAME_HOLDS_SECRET"})
 """The codes of secrets that stand in a name, not in a file."""
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CodeRow:
-    """One row of the table."""
-
-    code: str
-    severity: Severity
-    meaning: str
-    hint: str = ""
-
-
-def _rows(*rows: tuple[str, Severity, str, str]) -> Mapping[str, CodeRow]:
-    table = {
-        code: CodeRow(code=code, severity=severity, meaning=meaning, hint=hint)
-        for code, severity, meaning, hint in rows
-    }
-    return MappingProxyType(table)
-
-
 _LINK_HINT = "links inside a project are never followed; put the real file or folder there"
 
-CODES: Mapping[str, CodeRow] = _rows(
+CODES = CodeTable(
     # The descriptor as a file
     (
         "DESCRIPTOR_MISSING",
@@ -68,7 +39,6 @@ CODES: Mapping[str, CodeRow] = _rows(
         "DESCRIPTOR_SHADOWED",
         "info",
         "Both .agents/config.yaml and .claude/config.yaml exist; the first one counts.",
-        "",
     ),
     (
         "DESCRIPTOR_FALLBACK",
@@ -80,13 +50,11 @@ CODES: Mapping[str, CodeRow] = _rows(
         "DESCRIPTOR_FOREIGN",
         "info",
         "A config.yaml of another tool; the folder is not a project of the fleet.",
-        "",
     ),
     (
         "LAYOUT_NOT_A_FOLDER",
         "info",
         ".agents is a plain file, as links become where links are switched off.",
-        "",
     ),
     # The descriptor as text
     (
@@ -105,7 +73,6 @@ CODES: Mapping[str, CodeRow] = _rows(
         "DESCRIPTOR_TOO_DEEP",
         "error",
         "The descriptor is nested deeper than any real one and was not read.",
-        "",
     ),
     (
         "DESCRIPTOR_NOT_UTF8",
@@ -129,7 +96,6 @@ CODES: Mapping[str, CodeRow] = _rows(
         "FIELD_MALFORMED",
         "warning",
         "A field has a value of a kind that it cannot have; it was left out.",
-        "",
     ),
     (
         "NAME_MISSING",
@@ -165,7 +131,6 @@ CODES: Mapping[str, CodeRow] = _rows(
         "CONTEXT_MALFORMED",
         "warning",
         "context is neither repo nor ambient; it was ignored.",
-        "",
     ),
     # The memory block
     (
@@ -214,7 +179,6 @@ CODES: Mapping[str, CodeRow] = _rows(
         "SURFACE_BELOW_TIER",
         "warning",
         "A surface is declared that the project's tier does not have; it was ignored.",
-        "",
     ),
     (
         "SURFACE_UNDECLARED",
@@ -227,13 +191,11 @@ CODES: Mapping[str, CodeRow] = _rows(
         "RECORD_ESCAPES",
         "info",
         "The scaffold record holds escapes that strict YAML readers reject; it is JSON here.",
-        "",
     ),
     (
         "RECORD_UNREADABLE",
         "warning",
         "A part of the scaffold record is not what project-init writes; it was left out.",
-        "",
     ),
     (
         "RECORD_DISAGREES",
@@ -258,13 +220,11 @@ CODES: Mapping[str, CodeRow] = _rows(
         "MEMORY_LEFT_BEHIND",
         "info",
         "The project has opted out of memory, yet a MEMORY.md lies on disk; it is not read.",
-        "",
     ),
     (
         "VAULT_MISSING",
         "warning",
         "The declared vault folder does not exist.",
-        "",
     ),
     (
         "SURFACE_REFUSED",
@@ -276,14 +236,12 @@ CODES: Mapping[str, CodeRow] = _rows(
         "SURFACE_UNREADABLE",
         "warning",
         "A surface exists but could not be looked at.",
-        "",
     ),
     # The walk
     (
         "FOLDER_UNREADABLE",
         "warning",
         "A folder could not be listed; projects below it are not seen.",
-        "",
     ),
     (
         "DEPTH_LIMIT",
@@ -307,13 +265,11 @@ CODES: Mapping[str, CodeRow] = _rows(
         "ROOT_OVERLAPS",
         "info",
         "A root lies in another one, or is one that was already walked; it counts once.",
-        "",
     ),
     (
         "AIOS_FOLDER_SKIPPED",
         "info",
         "An AIOS folder is the person's own context; it is never walked as a project.",
-        "",
     ),
     (
         "LISTED_PROJECT_MISSING",
@@ -354,17 +310,4 @@ CODES: Mapping[str, CodeRow] = _rows(
     ),
 )
 
-
-def diagnostic(
-    code: str, message: str, *, path: str | None = None, line: int | None = None
-) -> Diagnostic:
-    """Build a diagnostic; severity and hint come from the table."""
-    row = CODES[code]
-    return Diagnostic(
-        code=code,
-        severity=row.severity,
-        message=message,
-        hint=row.hint,
-        path=path,
-        line=line,
-    )
+diagnostic = CODES.diagnostic

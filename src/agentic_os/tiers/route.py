@@ -83,7 +83,7 @@ def search(
     hits, dropped = ([], []) if projects_only else _confirmed(workspace, query, merged)
     unread = workspace.unread({project.id for project in scope})
     documents = _documents(workspace, {project.id for project in scope})
-    vain = workspace.asked_in_vain(query.projects)
+    vain = workspace.unanswerable(query.projects)
     omissions = [
         *unread.omissions,
         *vain,
@@ -127,7 +127,7 @@ def search(
     return Answer(
         data=data,
         omissions=tuple(omissions),
-        warnings=workspace.noticed(query.projects),
+        warnings=workspace.warnings_for(query.projects),
         incomplete=bool(unread.omissions or vain or (engines and engines.failed))
         or any(item.code == "GRAPH_TIME_OUT" for item in timed_out),
     )

@@ -1,10 +1,13 @@
 """Every code that can come out of the room stands in its table."""
 
+import inspect
 import re
 from pathlib import Path
 
 import agentic_os.aggregate
 from agentic_os.aggregate.codes import CODES
+from agentic_os.aggregate.surfaces.memory import parse_fact
+from agentic_os.files import handles, reading, refusals
 from agentic_os.text import front_matter
 
 _CODE = re.compile(r'"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)"')
@@ -41,3 +44,21 @@ def test_codes_of_the_front_matter_reader_are_listed() -> None:
 
 def test_a_code_says_what_it_means() -> None:
     assert all(row.meaning.endswith(".") and row.code == code for code, row in CODES.items())
+
+
+def test_every_refusal_of_a_read_is_listed() -> None:
+    """What ``files`` refuses becomes a diagnostic of this room; an unlisted code would end it."""
+    text = "".join(inspect.getsource(module) for module in (handles, reading, refusals))
+
+    refused = set(re.findall(r'(?:code=|errno\.\w+: )"(\w+)"', text))
+
+    assert {"FILE_MISSING", "NAME_INVALID", "OUTSIDE_ROOT"} <= refused
+    assert refused - CODES.keys() == set()
+
+
+def test_a_duplicate_key_is_not_told_to_close_the_block() -> None:
+    parsed = parse_fact("---\nname: a\nname: b\n---\ntext\n", path="m/a.md", stem="a")
+
+    (noted,) = parsed.diagnostics
+    assert noted.code == "FRONT_MATTER_DUPLICATE_KEY"
+    assert noted.hint == "Remove one of them."

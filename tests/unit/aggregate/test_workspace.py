@@ -204,8 +204,8 @@ def test_a_walk_that_stopped_early_leaves_the_fleet_incomplete(
     (config / "projects.toml").write_text("[limits]\nfolders = 2\n")
 
     with open_workspace(person, [str(small.root)], freshness="wait") as workspace:
-        whole = workspace.asked_in_vain(None)
-        one = workspace.asked_in_vain(workspace.project_ids(["p"]))
+        whole = workspace.unanswerable(None)
+        one = workspace.unanswerable(workspace.project_ids(["p"]))
         warned = [item.code for item in workspace.warnings]
 
     assert [item.code for item in whole] == ["FOLDER_LIMIT"]

@@ -6,7 +6,7 @@ The reference page is generated from these tables; a test finds every code in on
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from agentic_os.registry.codes import CodeRow
+from agentic_os.codes import CodeRow
 from agentic_os.results import Severity
 
 

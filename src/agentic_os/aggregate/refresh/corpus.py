@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
+from agentic_os.aggregate.codes import CODES
 from agentic_os.aggregate.refresh.corpus_files import CorpusFiles, tracked
 from agentic_os.aggregate.refresh.freshness import KnownFile, is_unchanged
 from agentic_os.aggregate.refresh.intake import Intake
@@ -217,13 +218,7 @@ class _Project:
 
     def _note(self, fault: FilesError) -> None:
         self.account.diagnostics.append(
-            Diagnostic(
-                code=fault.code,
-                severity="warning",
-                message=one_line(fault.message),
-                hint=fault.hint or "",
-                path=self.project.id,
-            )
+            CODES.diagnostic(fault.code, one_line(fault.message), path=self.project.id)
         )
 
 

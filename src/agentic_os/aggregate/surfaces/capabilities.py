@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from agentic_os.aggregate.codes import CODES
 from agentic_os.aggregate.surfaces.documents import Capability, Document, ParsedFile, short
 from agentic_os.aggregate.surfaces.memory import group_hash
 from agentic_os.results import CapabilitySection, Diagnostic
@@ -54,20 +55,17 @@ def parse_capabilities(text: str, *, path: str) -> ParsedFile:
     diagnostics: list[Diagnostic] = []
     if not generated and text.strip():
         diagnostics.append(
-            Diagnostic(
-                code="CAPABILITIES_FOREIGN",
-                severity="info",
-                message="the inventory was not written by the scaffolder; no rows were taken",
-                hint="It stays searchable as text.",
+            CODES.diagnostic(
+                "CAPABILITIES_FOREIGN",
+                "the inventory was not written by the scaffolder; no rows were taken",
                 path=path,
             )
         )
     if len(rows) > MAX_ROWS_ENTRIES:
         diagnostics.append(
-            Diagnostic(
-                code="CAPABILITIES_TOO_MANY",
-                severity="warning",
-                message=f"only the first {MAX_ROWS_ENTRIES} of {len(rows)} rows were taken",
+            CODES.diagnostic(
+                "CAPABILITIES_TOO_MANY",
+                f"only the first {MAX_ROWS_ENTRIES} of {len(rows)} rows were taken",
                 path=path,
             )
         )
@@ -177,10 +175,9 @@ def parse_invocations(text: str, *, path: str) -> ParsedFile:
         reason = "nested too deeply" if isinstance(fault, RecursionError) else "not of its form"
         return ParsedFile(
             diagnostics=(
-                Diagnostic(
-                    code="INVOCATIONS_INVALID",
-                    severity="warning",
-                    message=f"the server list is {reason}; no invocation was taken",
+                CODES.diagnostic(
+                    "INVOCATIONS_INVALID",
+                    f"the server list is {reason}; no invocation was taken",
                     path=path,
                 ),
             )

@@ -15,6 +15,7 @@ import hashlib
 import re
 from urllib.parse import unquote
 
+from agentic_os.aggregate.codes import CODES
 from agentic_os.aggregate.differences import MAX_STATEMENTS_ENTRIES, states_too_much
 from agentic_os.aggregate.surfaces.documents import (
     LABEL_CHARS,
@@ -141,23 +142,14 @@ def _index_links(text: str, lines: list[str]) -> tuple[IndexLink, ...]:
 def front_matter_diagnostics(front: FrontMatter, path: str) -> tuple[Diagnostic, ...]:
     """Say what the tolerant front-matter reader forgave."""
     return tuple(
-        Diagnostic(
-            code=problem,
-            severity="warning",
-            message="the front matter is not plain `key: value` lines; it was read leniently",
-            hint="Quote the value, or close the block with --- on a line of its own.",
-            path=path,
-        )
-        for problem in front.problems
+        CODES.diagnostic(problem, CODES[problem].meaning, path=path) for problem in front.problems
     )
 
 
 def _too_many_statements(path: str) -> Diagnostic:
-    return Diagnostic(
-        code="STATEMENTS_TOO_MANY",
-        severity="warning",
-        message=f"only the first {MAX_STATEMENTS_ENTRIES} `key: value` lines are compared",
-        hint="Keep a fact under 100 lines; move tables and logs elsewhere.",
+    return CODES.diagnostic(
+        "STATEMENTS_TOO_MANY",
+        f"only the first {MAX_STATEMENTS_ENTRIES} `key: value` lines are compared",
         path=path,
     )
 

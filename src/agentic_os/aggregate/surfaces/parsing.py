@@ -2,6 +2,7 @@
 
 from typing import assert_never
 
+from agentic_os.aggregate.codes import CODES
 from agentic_os.aggregate.surfaces.capabilities import parse_capabilities, parse_invocations
 from agentic_os.aggregate.surfaces.documents import (
     CORPUS_ROLES,
@@ -71,10 +72,6 @@ def _stem(path: str) -> str:
 
 
 def _not_utf8(path: str) -> Diagnostic:
-    return Diagnostic(
-        code="TEXT_NOT_UTF8",
-        severity="warning",
-        message="some bytes are not UTF-8; they were replaced",
-        hint="Save the file as UTF-8.",
-        path=path,
+    return CODES.diagnostic(
+        "TEXT_NOT_UTF8", "some bytes are not UTF-8; they were replaced", path=path
     )

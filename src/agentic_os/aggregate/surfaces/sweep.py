@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from agentic_os.aggregate.codes import CODES
 from agentic_os.aggregate.surfaces.capabilities import CAPABILITIES_NAME, INVOCATIONS_NAME
 from agentic_os.aggregate.surfaces.documents import Role
 from agentic_os.aggregate.surfaces.memory import INDEX_NAME, is_fact_name
@@ -43,13 +44,6 @@ LIMIT_BYTES: dict[Role, int] = {
     Role.DOCUMENT: DOCUMENT_LIMIT_BYTES,
 }
 
-_HINTS = {
-    "LINK_REFUSED": "Put the file itself there; links are never followed.",
-    "NOT_REGULAR": "Only ordinary files are read.",
-    "FILE_TOO_LARGE": "Split the file; long material belongs into the vault.",
-    "NAME_NOT_UTF8": "Rename the file.",
-}
-
 
 class Candidate(NamedTuple):
     """A file that the store should hold; a tuple, for there is one of each file in the fleet."""
@@ -71,15 +65,7 @@ class Unread:
 
 def unread(path: str, code: str, message: str) -> Unread:
     """Evidence at ``path`` that could not be read, with the hint that belongs to its code."""
-    return Unread(
-        diagnostic=Diagnostic(
-            code=code,
-            severity="error",
-            message=message,
-            hint=_HINTS.get(code, ""),
-            path=one_line(path),
-        )
-    )
+    return Unread(diagnostic=CODES.diagnostic(code, message, path=one_line(path)))
 
 
 Note = Callable[[str, object], None]

@@ -173,8 +173,8 @@ class CodeGraph:
             )
         warnings: tuple[Diagnostic, ...] = ()
         if self.workspace is not None:
-            warnings = self.workspace.noticed(projects)
-            vain = self.workspace.asked_in_vain(projects)
+            warnings = self.workspace.warnings_for(projects)
+            vain = self.workspace.unanswerable(projects)
             left_out += vain
             incomplete = incomplete or bool(vain)
         return Answer(

@@ -6,7 +6,7 @@ The reference page is generated from this table.
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from agentic_os.registry.codes import CodeRow
+from agentic_os.codes import CodeRow
 
 _BUILD = "agentic-os index build"
 

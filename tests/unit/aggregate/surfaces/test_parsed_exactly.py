@@ -26,11 +26,11 @@ from agentic_os.aggregate.surfaces.vault import note_links, note_tags, note_targ
 from agentic_os.results import Diagnostic, NoteLink
 from agentic_os.text.tokens import index_extra
 
-LENIENT = Diagnostic(
+UNCLOSED = Diagnostic(
     code="FRONT_MATTER_UNCLOSED",
     severity="warning",
-    message="the front matter is not plain `key: value` lines; it was read leniently",
-    hint="Quote the value, or close the block with --- on a line of its own.",
+    message="The front matter has no closing line; the whole text was taken as body.",
+    hint="Close the block with --- on a line of its own.",
     path="m/a.md",
 )
 INVENTORY = """# Capabilities
@@ -240,11 +240,11 @@ def test_a_fact_without_anything() -> None:
 
 
 def test_a_fact_whose_front_matter_never_ends() -> None:
-    assert parse_fact("---\nname: a\ntext", path="m/a.md", stem="x").diagnostics == (LENIENT,)
+    assert parse_fact("---\nname: a\ntext", path="m/a.md", stem="x").diagnostics == (UNCLOSED,)
 
 
 def test_a_note_says_what_its_front_matter_is() -> None:
-    assert parse_note("---\nname: a\ntext", path="m/a.md", stem="x").diagnostics == (LENIENT,)
+    assert parse_note("---\nname: a\ntext", path="m/a.md", stem="x").diagnostics == (UNCLOSED,)
 
 
 def test_a_note() -> None:
