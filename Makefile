@@ -8,7 +8,7 @@ PYTEST := $(BIN)/python -m pytest
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz test-services lint fmt types imports bench conformance mutation docs clean
+.PHONY: help demo test fuzz test-services lint fmt types imports bench conformance mutation docs measure clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -53,6 +53,9 @@ types: $(VENV)/.dev ## Check the types
 
 imports: $(VENV)/.dev ## Check the walls between the rooms
 	$(BIN)/lint-imports
+
+measure: $(BIN)/python ## Count folders, copies, double constants and moods (tests hold the limits)
+	$(BIN)/python tests/support/house/measures.py
 
 fmt: $(VENV)/.dev ## Format the code
 	$(BIN)/ruff check --fix-only .
