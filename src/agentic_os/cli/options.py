@@ -1,8 +1,9 @@
 """Options that several commands share, worded once."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 Roots = Annotated[
     list[str] | None,
@@ -25,3 +26,16 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document inst
 JsonLines = Annotated[
     bool, typer.Option("--jsonl", help="Print one JSON document a line, as they come.")
 ]
+
+
+class OnceCommand(TyperCommand):
+    """A command whose options may each be given once."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Refuse a repeated option, then parse as usual."""
+        order = self.make_parser(ctx).parse_args(args=list(args))[2]
+        names = [param.name for param in order if param.param_type_name == "option"]
+        for name in names:
+            if names.count(name) > 1:
+                ctx.fail(f"option --{(name or '').replace('_', '-')} may be given once")
+        return super().parse_args(ctx, args)

@@ -289,7 +289,7 @@ def test_another_home(aios: AiosBuilder, tmp_path: Path) -> None:
 def test_a_terminal_gets_no_escapes(aios: AiosBuilder, monkeypatch: pytest.MonkeyPatch) -> None:
     aios.write("context/identity.md", "# Me \x1b[31mred\n")
     assert "\x1b[31m" in run("brief", "--compact")[1]
-    monkeypatch.setattr("agentic_os.cli.output.on_terminal", lambda: True)
+    monkeypatch.setattr("agentic_os.cli.actions.person.context.on_terminal", lambda: True)
     assert "<U+001B>[31mred" in run("brief", "--compact")[1]
 
 

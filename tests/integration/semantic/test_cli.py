@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from agentic_os.cli.commands.fleet import model as model_cli
+from agentic_os.cli.commands.fleet.model import app
 from agentic_os.errors import AgenticOSError, SemanticIndexError
-from agentic_os.tiers.embed.prepare import request as prepare_module
+from agentic_os.tiers.embed.prepare.request import prepare as make
 from agentic_os.tiers.embed.prepare.sources import FolderSource, HubSource, PackageSource, Source
 from support.model.tiny import WIDTH, write_tiny_model
 
 
 def run(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(model_cli.app, [str(argument) for argument in arguments])
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
 def data_of(result: Result) -> Any:
@@ -113,7 +113,6 @@ def test_a_folder_that_is_no_model_is_refused(tmp_path: Path) -> None:
 def tried(monkeypatch: pytest.MonkeyPatch, codes: list[str | None], tiny: Path) -> list[Source]:
     """Let sources fail with the codes given, and succeed where there is none."""
     asked: list[Source] = []
-    make = prepare_module.prepare
 
     def instead(data: Path, cache: Path, source: Source, **options: Any) -> Any:
         asked.append(source)
@@ -122,7 +121,7 @@ def tried(monkeypatch: pytest.MonkeyPatch, codes: list[str | None], tiny: Path) 
             raise SemanticIndexError("not from here", code=code)
         return make(data, cache, FolderSource(folder=tiny, name="all-MiniLM-L6-v2"), **options)
 
-    monkeypatch.setattr(prepare_module, "prepare", instead)
+    monkeypatch.setattr("agentic_os.cli.actions.fleet.models.make", instead)
     return asked
 
 

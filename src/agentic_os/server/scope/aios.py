@@ -1,4 +1,4 @@
-"""How the AIOS folder of the person whom a server answers is reached.
+"""How the AIOS folder of the person whom a server or a command serves is reached.
 
 Apart from the tools, so that a hook which only reads the working context loads no search.
 """
@@ -15,8 +15,21 @@ VAULT_GRANT: Final = "aios-vault"
 """The name under which projects.toml grants an external vault: its endpoint is the path."""
 
 
-def person_access(environ: Mapping[str, str], home: Path) -> Access:
-    """How the person's own folder is reached; with memory off nothing is looked at."""
+def person_access(
+    environ: Mapping[str, str],
+    home: Path,
+    *,
+    folder: Path | None = None,
+    state_path: Path | None = None,
+) -> Access:
+    """Return how a person's folder is reached; with memory off nothing is looked at.
+
+    Args:
+        environ: the variables that say where things are.
+        home: the person's home folder.
+        folder: another folder than that of the environment.
+        state_path: another map of checkouts than the person's own.
+    """
 
     def access(policy: MemoryPolicy) -> AiosAccess:
         if policy.mode == "off":
@@ -30,10 +43,10 @@ def person_access(environ: Mapping[str, str], home: Path) -> Access:
         places = places_from(environ)
         settings = load_settings(places, home=home)
         return AiosAccess(
-            root=places.aios,
+            root=folder or places.aios,
             vault_granted=lambda place: settings.granted(VAULT_GRANT, str(place)),
             guard=SecretGuard(Redactor(settings.redaction_allow)),
-            state_path=default_state_path(places.data),
+            state_path=state_path or default_state_path(places.data),
             home=home,
         )
 

@@ -23,17 +23,6 @@ def session_start(root: Roots = None) -> None:
 
     Example: echo '{"cwd": "/home/me/code/shop"}' | agentic-os hook session-start
     """
-    import sys
-    from pathlib import Path
+    from agentic_os.cli.actions.agents import hooks
 
-    from agentic_os.aggregate.workspace import Person
-    from agentic_os.cli.output import say, write
-    from agentic_os.server.setup.hook import MAX_INPUT_BYTES
-    from agentic_os.server.setup.hook import session_start as answer
-
-    data = b"" if sys.stdin.isatty() else sys.stdin.buffer.read(MAX_INPUT_BYTES + 1)
-    roots = tuple(str(Path(one).expanduser().absolute()) for one in root or ())
-    found = answer(data, Person.here(), roots)
-    for trouble in found.trouble:
-        say(f"agentic-os: {trouble}")
-    write(found.line + "\n")
+    hooks.session_start(root=root or ())

@@ -1,14 +1,10 @@
 """``agentic-os serve``."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from agentic_os.cli.options import Roots
-
-if TYPE_CHECKING:
-    from agentic_os.server.seat import Seat
-    from agentic_os.server.tools.calls import Profile
 
 PROFILE = "full"
 
@@ -49,43 +45,19 @@ def serve(
 
     Example: agentic-os serve --root ~/code
     """
-    import os
-    from pathlib import Path
-
-    roots = tuple(str(Path(one).expanduser().absolute()) for one in root or ())
-    chosen = _profile(profile)
-
-    def make_seat() -> "Seat":
-        from agentic_os.aggregate.workspace import Person
-        from agentic_os.server.seat import Seat
-
-        return Seat(person=Person.here(), roots=roots)
+    from agentic_os.cli.actions.agents import serving
 
     if not http:
-        from agentic_os.server.transport.stdio import serve_stdio
-
-        serve_stdio(make_seat, profile=chosen)
+        serving.serve_pipe(root=root or (), profile=profile)
         return
-    from agentic_os.files.places import places_from
-    from agentic_os.server.transport.http import HttpOptions, check_options, read_token, serve_http
-
-    options = HttpOptions(
+    serving.serve_network(
+        root=root or (),
+        profile=profile,
         host=host,
         port=port,
+        token_file=token_file,
         remote=remote,
-        certificate=None if tls_certificate is None else Path(tls_certificate),
-        private_key=None if tls_key is None else Path(tls_key),
-        hosts=tuple(allow_host or ()),
+        tls_certificate=tls_certificate,
+        tls_key=tls_key,
+        allow_host=allow_host or (),
     )
-    check_options(options)
-    given = None if token_file is None else Path(token_file).absolute()
-    token = read_token(places_from(os.environ).state, given)
-    serve_http(make_seat, options, token, profile=chosen)
-
-
-def _profile(name: str) -> "Profile":
-    if name == "full":
-        return "full"
-    if name == "aios":
-        return "aios"
-    raise typer.BadParameter("profiles are full and aios")

@@ -11,27 +11,6 @@ def capabilities(root: Roots = None, project: Projects = None, json: Json = Fals
 
     Example: agentic-os capabilities --json
     """
-    from agentic_os.aggregate import questions as answers
-    from agentic_os.aggregate.workspace import Person, open_workspace
-    from agentic_os.cli.output import finish, finish_document, table
+    from agentic_os.cli.actions.ask.inventory import print_capabilities
 
-    with open_workspace(Person.here(), root or ()) as workspace:
-        answer = answers.capabilities(workspace, project or ())
-    if json:
-        finish_document("capabilities", answer)
-        return
-    table(
-        ("section", "name", "in", "projects", "differs", "wording"),
-        [
-            (
-                item.section,
-                item.name,
-                str(len(item.projects)),
-                " ".join(item.projects),
-                "yes" if item.differs else "",
-                next((v.detail for v in (*item.invocations, *item.variants) if v.detail), ""),
-            )
-            for item in answer.data.capabilities
-        ],
-    )
-    finish(answer)
+    print_capabilities(root=root or (), project=project or (), json=json)

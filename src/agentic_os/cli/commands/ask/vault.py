@@ -8,26 +8,6 @@ def vault(root: Roots = None, project: Projects = None, json: Json = False) -> N
 
     Example: agentic-os vault --project shop
     """
-    from agentic_os.aggregate import questions as answers
-    from agentic_os.aggregate.workspace import Person, open_workspace
-    from agentic_os.cli.output import finish, finish_document, table
+    from agentic_os.cli.actions.ask.notes import print_notes
 
-    with open_workspace(Person.here(), root or ()) as workspace:
-        answer = answers.vault(workspace, project or ())
-    if json:
-        finish_document("vault", answer)
-        return
-    table(
-        ("project", "note", "tags", "links", "source"),
-        [
-            (
-                note.provenance.project,
-                note.title,
-                " ".join(note.tags),
-                f"{sum(link.path is not None for link in note.links)}/{len(note.links)}",
-                note.provenance.path,
-            )
-            for note in answer.data.notes
-        ],
-    )
-    finish(answer)
+    print_notes(root=root or (), project=project or (), json=json)

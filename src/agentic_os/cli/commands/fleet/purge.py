@@ -18,14 +18,6 @@ def purge(
 
     Example: agentic-os purge --all
     """
-    from agentic_os.aggregate.purging import purge_spaces
-    from agentic_os.aggregate.workspace import Person
-    from agentic_os.cli.output import finish_document, say, write
+    from agentic_os.cli.actions.fleet.purging import delete_derived
 
-    answer = purge_spaces(Person.here(), root or (), everything=everything)
-    if json:
-        finish_document("purge", answer)
-        return
-    for space in answer.data.spaces:
-        write(f"{space}\n")
-    say(f"{len(answer.data.spaces)} deleted, {answer.data.bytes} bytes freed")
+    delete_derived(root=root or (), everything=everything, json=json)

@@ -1,0 +1,1 @@
+"""What the commands for harnesses do: serve, set up, answer a hook."""

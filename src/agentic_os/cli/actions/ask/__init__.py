@@ -1,0 +1,1 @@
+"""What the questions to the fleet do: search, memory, vault, capabilities."""

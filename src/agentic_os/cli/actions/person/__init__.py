@@ -1,0 +1,1 @@
+"""What the commands about the AIOS folder do."""
