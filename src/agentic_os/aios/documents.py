@@ -19,7 +19,7 @@ from agentic_os.text.budget import cut_utf16, utf16_length
 
 METADATA_CHARS: Final = 1024
 """UTF-16 units of everything beside the projection and its coverage, as pretty JSON."""
-ARRAY_ENTRIES: Final = 5
+ARRAY_ITEMS: Final = 5
 TEXT_CHARS: Final = 300
 LONG_TEXT_CHARS: Final = 800
 USED_ROUNDS: Final = 8
@@ -176,7 +176,7 @@ def _sanitised_hit(hit: SearchHit) -> JsonObject:
     document = hit.as_json()
     evidence = document.pop("evidence", None) if isinstance(hit, MarkdownHit) else None
     clean = {
-        key: _sanitised(value, key, ARRAY_ENTRIES)
+        key: _sanitised(value, key, ARRAY_ITEMS)
         for key, value in document.items()
         if _PATHS.fullmatch(key) is None
     }

@@ -5,7 +5,7 @@ import json
 import re
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import pytest
 from hypothesis import example, given
@@ -26,7 +26,6 @@ from agentic_os.aios.folder.json_text import (
     Json,
     compact,
     instant_ms,
-    parse_json,
     pretty,
     stable,
     text_of,
@@ -42,10 +41,11 @@ from agentic_os.aios.projects.values import (
     select_project,
 )
 from agentic_os.aios.search.matching import Query, stem
-from agentic_os.aios.search.snippets import SNIPPET_ENTRIES, cut, places, title_of
+from agentic_os.aios.search.snippets import SNIPPETS, cut, places, title_of
 from agentic_os.aios.search.streams import Stream, best_field, distinct_records
 from agentic_os.errors import AiosError
 from agentic_os.text.budget import utf16_length
+from agentic_os.text.jsonl import parse_json
 
 T = TypeVar("T")
 
@@ -104,9 +104,9 @@ def test_skills_are_values_or_documented_errors(data: bytes) -> None:
 def test_json_survives_the_round_trip(value: Json) -> None:
     text = compact(value)
     text.encode("utf-8")
-    again = parse_json(text)
+    again = cast("Json", parse_json(text))
     assert compact(again) == text
-    assert compact(parse_json(pretty(value))) == text
+    assert compact(cast("Json", parse_json(pretty(value)))) == text
     assert stable(again) == stable(value)
     text_of(value)
 
@@ -114,7 +114,7 @@ def test_json_survives_the_round_trip(value: Json) -> None:
 @given(texts)
 def test_parsing_never_fails_otherwise(text: str) -> None:
     with suppress(ValueError):
-        compact(parse_json(text))
+        compact(cast("Json", parse_json(text)))
     moment = instant_ms(text)
     assert moment is None or any(char.isdigit() for char in text)
 
@@ -150,7 +150,7 @@ def test_queries_never_raise(query: str, text: str) -> None:
     snippets = list(cut(text, places(text, asked)))
     assert len(snippets) <= text.count("\n") + 2
     assert all(1 <= s.line <= s.line_end <= text.count("\n") + 1 for s in snippets)
-    assert SNIPPET_ENTRIES == 5
+    assert SNIPPETS == 5
     title_of(text)
     for term in asked.terms:
         folded = stem(term)
@@ -262,12 +262,12 @@ def test_phases_never_hand_out_more_than_there_is(room: Amount, wanted: list[int
     share = protected_share(room, len(wanted))
     used = 0
     for want in wanted:
-        ledger = phase.open()
-        assert share.fits(ledger.limit)
-        taken = Amount(entries=min(want, ledger.limit.entries))
-        ledger.charge(taken)
+        allowance = phase.open()
+        assert share.fits(allowance.limit)
+        taken = Amount(entries=min(want, allowance.limit.entries))
+        allowance.charge(taken)
         used += taken.entries
-        phase.settle(ledger)
+        phase.settle(allowance)
     assert used <= room.entries
 
 

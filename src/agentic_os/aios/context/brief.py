@@ -17,7 +17,7 @@ from agentic_os.aios.context.selection import (
     read_working_context,
 )
 from agentic_os.aios.folder.access import AiosAccess
-from agentic_os.aios.folder.allowance import SEARCH_LIMIT, Charges, Ledger
+from agentic_os.aios.folder.allowance import SEARCH_LIMIT, Allowance, Charges
 from agentic_os.aios.folder.configuration import require_folder
 from agentic_os.aios.folder.faults import (
     FOLDER_MISSING,
@@ -37,7 +37,7 @@ HOOK_EVENT: Final = "BeforeAgent"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Brief:
-    """A projection, the migration state beside it, and the selector that was asked for."""
+    """A projection, the migration state beside it, and the requested selector."""
 
     context: WorkingContext
     migration: Migration
@@ -86,7 +86,7 @@ class Brief:
 
 
 def trust_json(context: WorkingContext) -> JsonObject | None:
-    """Return what was withheld and counted, or nothing for a clean projection."""
+    """Return what was withheld and counted; ``None`` for a clean projection."""
     if not context.withheld and not context.hidden_characters:
         return None
     return {"withheld": context.withheld, "hiddenCharacters": context.hidden_characters}
@@ -124,7 +124,7 @@ def attached_project(access: AiosAccess, cwd: Path) -> str | None:
     try:
         with FolderReader(access.root, files=access.files) as reader:
             require_folder(reader, hold=True)
-            identities = read_identities(reader, Charges(Ledger(SEARCH_LIMIT)))
+            identities = read_identities(reader, Charges(Allowance(SEARCH_LIMIT)))
             reader.recheck()
     except AiosError as error:
         if error.code == FOLDER_MISSING:

@@ -31,7 +31,7 @@ class Coverage:
 
     @property
     def notice(self) -> str | None:
-        """The warning that goes with missing text, or nothing."""
+        """The warning about missing text, or ``None``."""
         missing = [
             words
             for flag, words in (

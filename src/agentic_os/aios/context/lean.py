@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from agentic_os.aios.folder.access import AiosAccess
-from agentic_os.aios.folder.allowance import SEARCH_LIMIT, Charges, Ledger
+from agentic_os.aios.folder.allowance import SEARCH_LIMIT, Allowance, Charges
 from agentic_os.aios.folder.configuration import require_folder
 from agentic_os.aios.folder.faults import (
     FOLDER_MISSING,
@@ -18,9 +18,9 @@ from agentic_os.aios.folder.faults import (
 )
 from agentic_os.aios.folder.json_text import JsonObject
 from agentic_os.aios.folder.reader import FolderReader
+from agentic_os.aios.folder.tree import DAILY, PROJECTS, README
 from agentic_os.aios.policy import RECEIPTS
 from agentic_os.aios.projects.catalog import PROJECTS_FOLDER_ENTRIES
-from agentic_os.aios.projects.values import PROJECTS, README
 from agentic_os.aios.search.context import FILE_BYTES
 from agentic_os.errors import AiosError
 
@@ -75,7 +75,7 @@ def read_lean(access: AiosAccess) -> LeanBrief:
         AiosError: DOTAIOS_FOLDER_MISSING, DOTAIOS_WORKING_CONTEXT_READ_FAILED.
     """
     date = access.clock().date().isoformat()
-    charges = Charges(Ledger(SEARCH_LIMIT))
+    charges = Charges(Allowance(SEARCH_LIMIT))
     try:
         with FolderReader(access.root, files=access.files) as reader:
             require_folder(reader, hold=True)
@@ -83,7 +83,7 @@ def read_lean(access: AiosAccess) -> LeanBrief:
                 "Identity": _text(reader, charges, "context/identity.md"),
                 "Priorities": _text(reader, charges, "context/priorities.md"),
                 "North star": _text(reader, charges, "context/north-star.md"),
-                "Today's daily note": _text(reader, charges, f"memory/daily/{date}.md"),
+                "Today's daily note": _text(reader, charges, f"{DAILY}/{date}.md"),
                 "Active project README": _first_readme(reader, charges),
             }
             reader.recheck()

@@ -13,9 +13,9 @@ from agentic_os.text.budget import cut_utf16, utf16_length
 
 HEADER_CHARS: Final = 800
 """UTF-16 units of a header text, the ellipsis included."""
-PLAN_ENTRIES: Final = 4
-CARRY_OVER_ENTRIES: Final = 5
-DECISION_ENTRIES: Final = 3
+PLAN_ITEMS: Final = 4
+CARRY_OVERS: Final = 5
+DECISIONS: Final = 3
 
 _CHECKBOX = re.compile(r"\A- \[[ xX]\]\s*")
 _BULLET = re.compile(r"\A[-*](?:\s+|$)")
@@ -24,7 +24,7 @@ _CARRIED: Final = "Carried over from"
 
 
 def section(text: str, name: str, *, level: int = 2) -> str:
-    """Return the trimmed body of a section, or nothing when there is none."""
+    """Return the trimmed body of a section; empty when the section is missing."""
     mark = "#" * level + " "
     lines = text.split("\n")
     start = next((at for at, line in enumerate(lines) if line.strip() == mark + name), None)
@@ -59,7 +59,7 @@ def focus(note: str) -> str:
 
 def plan(note: str) -> tuple[str, ...]:
     """Return up to four items of today's Plan section."""
-    return tuple(items(section(note, "Plan"))[:PLAN_ENTRIES])
+    return tuple(items(section(note, "Plan"))[:PLAN_ITEMS])
 
 
 def carry_over(today: str, yesterday: str) -> tuple[str, ...]:
@@ -71,7 +71,7 @@ def carry_over(today: str, yesterday: str) -> tuple[str, ...]:
     found: dict[str, str] = {}
     for item in (*marked, *closed):
         found.setdefault(item.lower(), item)
-    return tuple(found.values())[:CARRY_OVER_ENTRIES]
+    return tuple(found.values())[:CARRY_OVERS]
 
 
 def items(body: str) -> list[str]:
@@ -88,5 +88,5 @@ def items(body: str) -> list[str]:
 def recent_decisions(log: str) -> tuple[str, ...]:
     """Return the titles of the three last decisions, newest first."""
     blocks = _DECISION.split(log)[1:]
-    titles = (block.split("\n", 1)[0].strip() for block in reversed(blocks[-DECISION_ENTRIES:]))
+    titles = (block.split("\n", 1)[0].strip() for block in reversed(blocks[-DECISIONS:]))
     return tuple(title for title in titles if title)

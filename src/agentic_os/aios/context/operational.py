@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from agentic_os.aios.folder.access import AiosAccess
-from agentic_os.aios.folder.allowance import Amount, Charges, Ledger
+from agentic_os.aios.folder.allowance import Allowance, Amount, Charges
 from agentic_os.aios.folder.configuration import SCHEMA_VERSION, read_configuration
 from agentic_os.aios.folder.faults import EVIDENCE_FOLDER_TOO_LARGE
 from agentic_os.aios.folder.json_text import JsonObject
 from agentic_os.aios.folder.reader import FolderReader
+from agentic_os.aios.folder.tree import MIGRATIONS
 from agentic_os.errors import AiosError
 
 MigrationStatus = Literal[
@@ -26,7 +27,6 @@ NOTICE_CHARS: Final = 1024
 TRANSACTION_ENTRIES: Final = 16
 OWNER_BYTES: Final = 4096
 
-_METADATA: Final = ".dotaios/migrations"
 _OWNER: Final = '{\n  "schema": "dotaios.migrations.v1"\n}\n'
 _VERSION = re.compile(r"(\d{1,6})\.(\d{1,6})\.(\d{1,6})")
 _CODE = re.compile(r"[A-Z][A-Z0-9_]{1,63}")
@@ -65,7 +65,7 @@ class Migration:
 
     @property
     def notice(self) -> str | None:
-        """The words that go before a compact brief, or nothing."""
+        """The notice before a compact brief, or ``None``."""
         said = {
             "schema_outdated": (
                 f"The folder has schema {self.folder_version}; this reader knows "
@@ -96,7 +96,7 @@ def inspect_migration(access: AiosAccess) -> Migration:
 
 
 def _inspect(reader: FolderReader) -> Migration:
-    charges = Charges(Ledger(_LIMIT))
+    charges = Charges(Allowance(_LIMIT))
     version = read_configuration(reader, charges).schema_version
     folder = _numbers(version)
     if folder is None:
@@ -114,17 +114,17 @@ def _inspect(reader: FolderReader) -> Migration:
 
 def _transactions(reader: FolderReader, charges: Charges) -> Migration | None:
     """Look for owned transactions; their content is not read."""
-    names = _entries(reader, _METADATA, charges)
+    names = _entries(reader, MIGRATIONS, charges)
     if not names:
         return None
-    owner = reader.read(f"{_METADATA}/owner.json", limit_bytes=OWNER_BYTES, charges=charges)
+    owner = reader.read(f"{MIGRATIONS}/owner.json", limit_bytes=OWNER_BYTES, charges=charges)
     if owner is None or owner.text != _OWNER:
         return _failed("UNOWNED_METADATA")
-    found = _entries(reader, f"{_METADATA}/transactions", charges)
+    found = _entries(reader, f"{MIGRATIONS}/transactions", charges)
     if not found:
         return None
     if any(kind != "folder" for kind in found):
-        return _failed("UNSAFE_METADATA")
+        return _failed("UNSAFEMIGRATIONS")
     return Migration(status="transaction_present")
 
 

@@ -23,7 +23,7 @@ from agentic_os.aios.context.timeline import (
     timeline_rows,
     without_mirrors,
 )
-from agentic_os.aios.folder.allowance import Amount, Charges, Ledger
+from agentic_os.aios.folder.allowance import Allowance, Amount, Charges
 from agentic_os.aios.folder.faults import (
     BUDGET_EXCEEDED,
     NOT_REGULAR,
@@ -33,14 +33,15 @@ from agentic_os.aios.folder.faults import (
     fault,
 )
 from agentic_os.aios.folder.reader import FolderReader
+from agentic_os.aios.folder.tree import DAILY, DECISIONS_LOG, EVENTS, SESSION_INDEX, SIGNALS
 from agentic_os.aios.folder.withheld import SecretGuard
 from agentic_os.aios.follow.references import evidence_of, root_hash
 from agentic_os.aios.projects.attribution import in_projection
 from agentic_os.aios.projects.catalog import read_catalog
 from agentic_os.aios.projects.values import ProjectRecord, ProjectScope, bare_record
 
-SIGNAL_ENTRIES: Final = 8
-EVENT_ENTRIES: Final = 8
+SHOWN_SIGNALS: Final = 8
+SHOWN_EVENTS: Final = 8
 PROJECTION_BYTES: Final = 16 * 1024 * 1024
 PROJECTION_FILES: Final = 512
 PROJECTION_ENTRIES: Final = 10_000
@@ -50,10 +51,6 @@ TIMELINE_BYTES: Final = 8 * 1024 * 1024
 SIGNAL_FILE_BYTES: Final = 1024 * 1024
 SIGNAL_FOLDER_ENTRIES: Final = 8192
 SIGNAL_FILES: Final = 64
-
-EVENTS: Final = "memory/events.jsonl"
-SIGNALS: Final = "memory/signals"
-SESSION_INDEX: Final = "memory/sessions/index.jsonl"
 
 _SIGNAL_NAME = re.compile(r"(?:.*-)?(\d{4}-\d{2}-\d{2})\.jsonl", re.DOTALL)
 _BUDGET_CODES: Final = dict.fromkeys(("files", "bytes", "entries"), BUDGET_EXCEEDED)
@@ -72,9 +69,9 @@ class ProjectionSources:
     """
 
     def __init__(self, reader: FolderReader, guard: SecretGuard) -> None:
-        """Open the projection's ledger."""
+        """Open the projection's allowance."""
         limit = Amount(bytes=PROJECTION_BYTES, files=PROJECTION_FILES, entries=PROJECTION_ENTRIES)
-        self.charges = Charges(Ledger(limit, codes=_BUDGET_CODES))
+        self.charges = Charges(Allowance(limit, codes=_BUDGET_CODES))
         self.withheld = 0
         self._reader = reader
         self._guard = guard
@@ -83,8 +80,8 @@ class ProjectionSources:
 
     def shared(self, items: ContextItems, days: tuple[str, str]) -> ContextItems:
         """Add what only shared mode reads; ``days`` are today and yesterday."""
-        today, yesterday = (self._text(f"memory/daily/{day}.md", MARKDOWN_BYTES) for day in days)
-        log = self._text("decisions/log.md", DECISIONS_BYTES)
+        today, yesterday = (self._text(f"{DAILY}/{day}.md", MARKDOWN_BYTES) for day in days)
+        log = self._text(DECISIONS_LOG, DECISIONS_BYTES)
         self._catalog = read_catalog(self._reader, self.charges)
         return replace(
             items,
@@ -115,8 +112,8 @@ class ProjectionSources:
             items,
             project=project,
             sessions=self._first(index, sessions, _session_texts),
-            signals=self._first(without_mirrors(signals, events), SIGNAL_ENTRIES, _row_texts),
-            events=self._first(events, EVENT_ENTRIES, _row_texts),
+            signals=self._first(without_mirrors(signals, events), SHOWN_SIGNALS, _row_texts),
+            events=self._first(events, SHOWN_EVENTS, _row_texts),
         )
 
     def block(

@@ -14,7 +14,7 @@ from agentic_os.aios.folder.json_text import (
     Json,
     JsonObject,
     instant_ms,
-    parse_object,
+    object_lines,
     stable,
     text_of,
 )
@@ -67,18 +67,9 @@ class TimelineRow:
         return self.row.get("type") == UPDATE_TYPE and self.row.get("source") == UPDATE_SOURCE
 
 
-def json_rows(text: str) -> Iterator[JsonObject]:
-    """Yield the JSON objects of a JSONL text; every other line is passed over."""
-    for line in text.split("\n"):
-        if line.strip():
-            row = parse_object(line)
-            if row is not None:
-                yield row
-
-
 def session_rows(text: str) -> list[SessionRow]:
     """Read a session index, newest session first."""
-    rows = [_session(row) for row in json_rows(text)]
+    rows = [_session(row) for row in object_lines(text) if row is not None]
     rows.sort(key=lambda row: stable(row.row))
     rows.sort(key=lambda row: row.captured_at, reverse=True)
     rows.sort(key=lambda row: instant_ms(row.captured_at) or 0.0, reverse=True)
@@ -87,7 +78,9 @@ def session_rows(text: str) -> list[SessionRow]:
 
 def timeline_rows(text: str, *, file_date: str = "") -> Iterator[TimelineRow]:
     """Read signals or events in file order; ``file_date`` stands in for a missing ``ts``."""
-    for row in json_rows(text):
+    for row in object_lines(text):
+        if row is None:
+            continue
         value = row.get("ts")
         stamp = value if isinstance(value, str) else ""
         yield TimelineRow(
@@ -144,5 +137,5 @@ def _summary(row: JsonObject) -> str:
 
 
 def _shown(value: Json) -> str:
-    """Turn a field into text; what JavaScript calls false is nothing."""
+    """Turn a field into text; a value that is false in JavaScript becomes the empty text."""
     return text_of(value) if value not in (None, False, 0, "") else ""

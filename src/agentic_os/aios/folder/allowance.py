@@ -1,8 +1,8 @@
-"""Ledgers: how much one request may read, and how scopes share it fairly.
+"""Allowances: how much one request may read, and how scopes share it fairly.
 
 Pure accounting; nothing here touches the disk. Rules (DotAIOS convention, search limits):
 
-- A ledger has three dimensions: bytes, files, entries (folder entries and JSONL lines).
+- An allowance has three dimensions: bytes, files, entries (folder entries and JSONL lines).
   What was charged is never released.
 - In a phase with ``n`` scopes each scope has a protected share of
   ``floor(floor(remaining / 2) / n)`` per dimension and may use the shared pool, which is
@@ -90,7 +90,7 @@ SEARCH_LIMIT: Final = Amount(bytes=256 * 1024 * 1024, files=50_000, entries=500_
 """What one request may read: bytes, files, and folder entries plus JSONL lines."""
 
 
-class Ledger:
+class Allowance:
     """One limit and what was used of it.
 
     Args:
@@ -120,29 +120,29 @@ class Ledger:
 
 
 class Charges:
-    """Several ledgers that are charged together or not at all."""
+    """Several allowances that are charged together or not at all."""
 
-    __slots__ = ("ledgers",)
+    __slots__ = ("allowances",)
 
-    def __init__(self, *ledgers: Ledger) -> None:
-        """Charge all of ``ledgers`` from now on."""
-        self.ledgers = ledgers
+    def __init__(self, *allowances: Allowance) -> None:
+        """Charge all of ``allowances`` from now on."""
+        self.allowances = allowances
 
     def charge(self, amount: Amount) -> None:
-        """Use ``amount`` of every ledger, or raise and use nothing."""
-        for ledger in self.ledgers:
-            code = exceeded(amount, ledger.remaining, ledger.codes)
+        """Use ``amount`` of every allowance, or raise and use none of any."""
+        for allowance in self.allowances:
+            code = exceeded(amount, allowance.remaining, allowance.codes)
             if code is not None:
                 raise fault(code)
-        for ledger in self.ledgers:
-            ledger.used = ledger.used.plus(amount)
+        for allowance in self.allowances:
+            allowance.used = allowance.used.plus(amount)
 
     def charge_entries(self, count: int) -> None:
         """Use ``count`` entries; when they do not fit, use what is left, then raise.
 
         Entries were looked at one by one before they could be counted, so they stay used.
         """
-        left = min(ledger.remaining.entries for ledger in self.ledgers)
+        left = min(allowance.remaining.entries for allowance in self.allowances)
         if count > left:
             self.charge(Amount(entries=left))
         self.charge(Amount(entries=count))
@@ -158,7 +158,7 @@ def protected_share(room: Amount, scopes: int) -> Amount:
 
 
 class FairPhase:
-    """Hands out the phase ledgers of scopes in declared order.
+    """Hands out the phase allowances of scopes in declared order.
 
     Args:
         room: what all scopes together may use in this phase.
@@ -172,13 +172,13 @@ class FairPhase:
         self._share = protected_share(room, scopes) if scopes else NOTHING
         self._pool = room.minus(self._share.times(scopes))
 
-    def open(self) -> Ledger:
+    def open(self) -> Allowance:
         """Give the next scope its share and the pool."""
-        return Ledger(self._share.plus(self._pool))
+        return Allowance(self._share.plus(self._pool))
 
-    def settle(self, ledger: Ledger) -> None:
-        """Take back what the scope left: of its share into the pool, of the pool as is."""
-        self._pool = self._pool.plus(self._share).minus(ledger.used)
+    def settle(self, allowance: Allowance) -> None:
+        """Return what the scope left of its share, and of the pool, to the pool."""
+        self._pool = self._pool.plus(self._share).minus(allowance.used)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

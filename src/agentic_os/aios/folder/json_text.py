@@ -2,8 +2,7 @@
 
 Documents of the convention were made by ``JSON.stringify``: non-ASCII kept raw,
 separators ``,`` and ``:``, pretty form with two spaces. Lengths are UTF-16 code units
-(``agentic_os.text.budget``). Parsing is strict: ``NaN`` and ``Infinity`` are not JSON, and
-hostile nesting is a parse error, never a crash.
+(``agentic_os.text.budget``). Parsing is that of ``agentic_os.text.jsonl``.
 
 One documented difference: integers beyond 2**53 are kept exact, where JavaScript rounds.
 """
@@ -11,18 +10,18 @@ One documented difference: integers beyond 2**53 are kept exact, where JavaScrip
 import json
 import math
 import re
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Final, TypeAlias
+
+from agentic_os.text.jsonl import iterate_jsonl, parse_json
 
 Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
 JsonObject: TypeAlias = dict[str, "Json"]
 
 MAX_EXACT_INTEGER: Final = 2**53
 """Largest integer that a JavaScript number always holds exactly."""
-
-MAX_NESTING_ENTRIES: Final = 200
-"""Levels of arrays and objects that a document may nest; deeper ones are not JSON here."""
 
 _EXPONENT_FROM: Final = 1e21
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -32,28 +31,20 @@ _INSTANT = re.compile(
 )
 
 
-def parse_json(text: str) -> Json:
-    """Parse one JSON document.
-
-    Raises:
-        ValueError: the text is not JSON, or nests deeper than can be read.
-    """
+def parse_object(text: str) -> JsonObject | None:
+    """Parse one JSON document; ``None`` when it is not an object."""
     try:
-        parsed: Json = json.loads(text, parse_constant=_refuse)
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
-    if text.count("[") + text.count("{") > MAX_NESTING_ENTRIES and _too_deep(parsed):
-        raise ValueError("nested too deeply")
-    return parsed
-
-
-def parse_object(line: str) -> JsonObject | None:
-    """Parse one JSONL line; ``None`` when it is not a JSON object."""
-    try:
-        parsed = parse_json(line)
+        parsed = parse_json(text)
     except ValueError:
         return None
     return parsed if isinstance(parsed, dict) else None
+
+
+def object_lines(text: str) -> Iterator[JsonObject | None]:
+    """Yield each line of a JSONL text that is not blank: its object, or ``None`` for any other."""
+    data = text.encode("utf-8", "surrogatepass")
+    for _, value in iterate_jsonl(data, max_line_bytes=len(data)):
+        yield value if isinstance(value, dict) else None
 
 
 def compact(value: Json) -> str:
@@ -123,25 +114,6 @@ def instant_ms(text: str, *, local: bool = True) -> float | None:
 def iso_utc(moment: datetime) -> str:
     """Write a moment as the convention does: UTC, milliseconds, ``Z``."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def _too_deep(parsed: Json) -> bool:
-    level: list[Json] = [parsed]
-    for _ in range(MAX_NESTING_ENTRIES):
-        below: list[Json] = []
-        for value in level:
-            if isinstance(value, list):
-                below.extend(value)
-            elif isinstance(value, dict):
-                below.extend(value.values())
-        if not below:
-            return False
-        level = below
-    return True
-
-
-def _refuse(constant: str) -> Json:
-    raise ValueError(constant)
 
 
 def _plain(value: Json) -> Json:

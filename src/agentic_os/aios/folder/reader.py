@@ -5,7 +5,7 @@ Invariants (design section 6; DotAIOS convention, safe reads):
 - The root may be reached through links of the person's own and may itself be one link to
   a folder. Below it every component is opened by handle and no link is followed.
 - A file is looked at before it is opened (a FIFO is refused, never waited for), compared
-  on the handle, charged to the ledgers, read, and compared again on the handle, by name
+  on the handle, charged to the allowances, read, and compared again on the handle, by name
   and with its folders. Any difference is ``DOTAIOS_CONTEXT_SOURCE_CHANGED``; there is no
   second try.
 - A file over its limit is refused, never cut. Text is strict UTF-8.
@@ -148,12 +148,12 @@ class FolderReader:
         Args:
             relative: the file, below the root.
             limit_bytes: a larger file is refused before it is opened.
-            charges: the ledgers that pay for the read.
+            charges: the allowances that pay for the read.
             prefix_bytes: read (and charge) no more than this from the beginning.
             hold: observe the file again in ``recheck``.
 
         Raises:
-            AiosError: a read fault, or a ledger's code.
+            AiosError: a read fault, or a allowance's code.
         """
         parent, name = _split(relative)
         folder = self._reach(parent)
@@ -205,11 +205,11 @@ class FolderReader:
             relative: the folder, below the root.
             limit_entries: a folder with more entries is refused.
             too_many: the code of that refusal.
-            charges: the ledgers that pay for the entries.
+            charges: the allowances that pay for the entries.
             hold: compare the folder's whole stamp again in ``recheck``.
 
         Raises:
-            AiosError: a read fault, ``too_many``, or a ledger's code.
+            AiosError: a read fault, ``too_many``, or a allowance's code.
         """
         folder = self._reach(relative)
         if folder is None:

@@ -9,7 +9,7 @@ a refusal with a closed reason and no text. Whole compact JSON answers fit the b
 from typing import Final
 
 from agentic_os.aios.folder.access import AiosAccess
-from agentic_os.aios.folder.allowance import SEARCH_LIMIT, Charges, Ledger
+from agentic_os.aios.folder.allowance import SEARCH_LIMIT, Allowance, Charges
 from agentic_os.aios.folder.configuration import require_folder
 from agentic_os.aios.folder.faults import (
     CATALOG_INVALID,
@@ -98,7 +98,7 @@ def _accepted(policy: MemoryPolicy, reference: str, budget: int) -> Reference:
 
 
 def _checked_read(access: AiosAccess, policy: MemoryPolicy, wanted: Reference) -> bytes:
-    charges = Charges(Ledger(SEARCH_LIMIT))
+    charges = Charges(Allowance(SEARCH_LIMIT))
     with FolderReader(access.root, files=access.files) as reader:
         if root_hash(reader.root_stamp) != wanted.root:
             raise FollowRefusedError("source_changed")

@@ -1,1 +1,1 @@
-"""What a request means: skills, tools, projects, and who may decide."""
+"""Resolve an intent: skills, tools, the verified project."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentic_os.aios.folder.access import AiosAccess
-from agentic_os.aios.folder.allowance import SEARCH_LIMIT, Charges, Ledger
+from agentic_os.aios.folder.allowance import SEARCH_LIMIT, Allowance, Charges
 from agentic_os.aios.folder.configuration import require_folder
 from agentic_os.aios.folder.faults import FOLDER_MISSING, SOURCE_CHANGED
 from agentic_os.aios.folder.reader import FolderReader
@@ -53,7 +53,7 @@ def verify_project(access: AiosAccess, project: str | None, cwd: Path | None) ->
         ResolutionRefusedError: it cannot be told or verified.
         AiosError: DOTAIOS_FOLDER_MISSING.
     """
-    charges = Charges(Ledger(SEARCH_LIMIT))
+    charges = Charges(Allowance(SEARCH_LIMIT))
     try:
         mappings = read_mappings(access)
         with FolderReader(access.root, files=access.files) as reader:

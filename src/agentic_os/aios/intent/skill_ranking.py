@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from agentic_os.aios.folder.json_text import JsonObject
+from agentic_os.aios.folder.tree import SKILLS
 
-SKILLS: Final = "skills"
 SKILL_FILE: Final = "SKILL.md"
 MIN_SCORE: Final = 0.05
 EXACT_SCORE: Final = 100.0
@@ -33,7 +33,7 @@ _SPLIT = re.compile(r"[^a-z0-9]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skill:
-    """One installed workflow: its folder and what its front matter says."""
+    """One installed workflow: its folder and its routing fields."""
 
     folder: str
     name: str

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from agentic_os.aios.folder.access import AiosAccess
-from agentic_os.aios.folder.allowance import SEARCH_LIMIT, Charges, Ledger
+from agentic_os.aios.folder.allowance import SEARCH_LIMIT, Allowance, Charges
 from agentic_os.aios.folder.configuration import require_folder
 from agentic_os.aios.folder.faults import EVIDENCE_FOLDER_TOO_LARGE, argument_fault, as_evidence
 from agentic_os.aios.folder.front_matter import front_matter_block
 from agentic_os.aios.folder.reader import FolderReader
-from agentic_os.aios.intent.skill_ranking import SKILL_FILE, SKILLS, Skill, SkillMatch, rank_skills
+from agentic_os.aios.folder.tree import SKILLS
+from agentic_os.aios.intent.skill_ranking import SKILL_FILE, Skill, SkillMatch, rank_skills
 from agentic_os.aios.policy import MemoryPolicy
 from agentic_os.aios.projects.selection import resolve_identity
 from agentic_os.aios.search.context import FILE_BYTES, FOLDER_ENTRIES
@@ -63,7 +64,7 @@ def resolve_skill(
     if policy.mode != "off":
         try:
             with FolderReader(access.root, files=access.files) as reader:
-                charges = Charges(Ledger(SEARCH_LIMIT))
+                charges = Charges(Allowance(SEARCH_LIMIT))
                 require_folder(reader, hold=True)
                 if policy.mode == "project":
                     resolve_identity(reader, charges, policy.selector)

@@ -21,7 +21,7 @@ CONNECTION: Final = "google-workspace"
 MARKER: Final = "connections/apis/google-workspace.md"
 CAPABILITY_CHARS: Final = 100
 PARAMETER_CHARS: Final = 500
-MAX_PAGE_ENTRIES: Final = 100
+MAX_PAGE_SIZE: Final = 100
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _MESSAGE_ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,199}")
@@ -35,7 +35,7 @@ _DATE_WINDOWS: Final = ("today", "tomorrow", "week")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolRequest:
-    """What was asked for: a capability and the parameters that were given."""
+    """A requested capability and its parameters."""
 
     capability: str
     query: str | None = None
@@ -164,7 +164,7 @@ def _checked(
 
 
 def _arguments(known: _Capability, request: ToolRequest) -> tuple[str, ...] | None:
-    """Return the command's words, or nothing when the parameter's value is not valid."""
+    """Return the command's words; ``None`` when the parameter's value is not valid."""
     if known.parameter is None:
         return (*known.words, "--json")
     value = _value(known.parameter, request)
@@ -191,4 +191,4 @@ def _value(parameter: str, request: ToolRequest) -> str | None:
             return text if text in _DATE_WINDOWS else None
         case _:
             size = request.page_size or 0
-            return str(size) if 1 <= size <= MAX_PAGE_ENTRIES else None
+            return str(size) if 1 <= size <= MAX_PAGE_SIZE else None

@@ -219,7 +219,7 @@ _NO_TOOL: Final[JsonObject] = {
 
 
 def fitted(answer: IntentResolution) -> IntentResolution | None:
-    """Measure an answer; nothing when it is larger than its budget."""
+    """Measure an answer; ``None`` when it is larger than its budget."""
     measured = answer.measured()
     return measured if measured.used <= measured.limit else None
 

@@ -18,9 +18,8 @@ from agentic_os.aios.folder.allowance import Charges
 from agentic_os.aios.folder.faults import CATALOG_INVALID, PROJECT_FOLDER_LIMIT, UNSAFE_PATH, fault
 from agentic_os.aios.folder.front_matter import FRONT_MATTER_BYTES, read_front_matter
 from agentic_os.aios.folder.reader import FolderReader
+from agentic_os.aios.folder.tree import PROJECTS, README
 from agentic_os.aios.projects.values import (
-    PROJECTS,
-    README,
     ProjectIdentity,
     ProjectRecord,
     ProjectScope,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from agentic_os.aios.folder.access import AiosAccess
-from agentic_os.aios.folder.allowance import Amount, Charges, Ledger
+from agentic_os.aios.folder.allowance import Allowance, Amount, Charges
 from agentic_os.aios.folder.faults import FOLDER_MISSING, STATE_INVALID, fault
 from agentic_os.aios.folder.json_text import Json, JsonObject, parse_object
 from agentic_os.aios.folder.reader import FolderReader
@@ -62,7 +62,7 @@ def read_mappings(access: AiosAccess) -> JsonObject:
         return {}
     if state.is_relative_to(access.root):
         raise fault(STATE_INVALID)
-    charges = Charges(Ledger(Amount(bytes=STATE_BYTES, files=1)))
+    charges = Charges(Allowance(Amount(bytes=STATE_BYTES, files=1)))
     try:
         with FolderReader(state.parent, files=access.files) as reader:
             if reader.real_root.is_relative_to(access.files.real_path(access.root)):

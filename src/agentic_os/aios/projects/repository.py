@@ -1,15 +1,16 @@
 """The repository of the selected project: how an AIOS project and a fleet project meet."""
 
 from agentic_os.aios.folder.access import AiosAccess
-from agentic_os.aios.folder.allowance import SEARCH_LIMIT, Charges, Ledger
+from agentic_os.aios.folder.allowance import SEARCH_LIMIT, Allowance, Charges
 from agentic_os.aios.folder.configuration import require_folder
 from agentic_os.aios.folder.faults import as_evidence
 from agentic_os.aios.folder.front_matter import FRONT_MATTER_BYTES, read_front_matter
 from agentic_os.aios.folder.reader import FolderReader
+from agentic_os.aios.folder.tree import README
 from agentic_os.aios.policy import MemoryPolicy
 from agentic_os.aios.projects.catalog import README_BYTES
 from agentic_os.aios.projects.selection import resolve_identity
-from agentic_os.aios.projects.values import README, safe_remote
+from agentic_os.aios.projects.values import safe_remote
 from agentic_os.errors import AiosError
 
 
@@ -25,7 +26,7 @@ def selected_repository(access: AiosAccess, policy: MemoryPolicy) -> str | None:
         return None
     from agentic_os.files.git.checkout import normalise_remote
 
-    charges = Charges(Ledger(SEARCH_LIMIT))
+    charges = Charges(Allowance(SEARCH_LIMIT))
     try:
         with FolderReader(access.root, files=access.files) as reader:
             require_folder(reader, hold=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, Literal, get_args
 
 from agentic_os.aios.folder.access import AiosAccess
-from agentic_os.aios.folder.allowance import Amount, Charges, Ledger
+from agentic_os.aios.folder.allowance import Allowance, Amount, Charges
 from agentic_os.aios.folder.faults import EVIDENCE_FOLDER_TOO_LARGE, argument_fault
 from agentic_os.aios.folder.json_text import JsonObject
 from agentic_os.aios.folder.reader import FolderReader
@@ -90,7 +90,7 @@ def observe_route(
         AiosError: a read fault, or a crowded skills folder.
     """
     found: list[Convention] = []
-    charges = Charges(Ledger(Amount(entries=2 * SKILL_ENTRIES + 2)))
+    charges = Charges(Allowance(Amount(entries=2 * SKILL_ENTRIES + 2)))
     with FolderReader(checkout, files=access.files) as reader:
         for kind, resource in _FILES:
             if _is_file(reader, resource):

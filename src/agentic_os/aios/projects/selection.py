@@ -24,8 +24,9 @@ from agentic_os.aios.folder.faults import (
 )
 from agentic_os.aios.folder.front_matter import FRONT_MATTER_BYTES, FrontMatter, read_front_matter
 from agentic_os.aios.folder.reader import FolderReader
+from agentic_os.aios.folder.tree import PROJECTS, README
 from agentic_os.aios.projects.catalog import README_BYTES
-from agentic_os.aios.projects.values import PROJECTS, README, SELECTOR_CHARS, is_slug
+from agentic_os.aios.projects.values import SELECTOR_CHARS, is_slug
 from agentic_os.errors import AiosError
 
 SCAN_FOLDER_ENTRIES: Final = 8192

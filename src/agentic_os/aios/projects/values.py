@@ -20,10 +20,9 @@ from agentic_os.aios.folder.faults import (
 )
 from agentic_os.aios.folder.front_matter import FrontMatter
 from agentic_os.aios.folder.reader import SourceRead
+from agentic_os.aios.folder.tree import PROJECTS, README
 from agentic_os.text.budget import cut_utf16, utf16_length
 
-PROJECTS: Final = "projects"
-README: Final = "README.md"
 EXCERPT_CHARS: Final = 1200
 """UTF-16 units of a README's excerpt, the ellipsis included."""
 SELECTOR_CHARS: Final = 200

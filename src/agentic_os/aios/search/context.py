@@ -1,10 +1,10 @@
-"""What the scopes of one search share: the question, the readers, the ledgers."""
+"""What the scopes of one search share: the question, the readers, the allowances."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from agentic_os.aios.folder.allowance import Charges, Ledger
+from agentic_os.aios.folder.allowance import Allowance, Charges
 from agentic_os.aios.folder.reader import FolderReader
 from agentic_os.aios.folder.withheld import SecretGuard
 from agentic_os.aios.projects.selection import PortableIdentity
@@ -39,7 +39,7 @@ class SearchContext:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhaseCharges:
-    """The ledgers of a scope in one phase.
+    """The allowances of a scope in one phase.
 
     ``work`` pays for what is really read now; ``demand`` only for what the scope will
     need in all; ``both`` for what is read now and was not known before.
@@ -50,8 +50,8 @@ class PhaseCharges:
     both: Charges
 
     @classmethod
-    def of(cls, physical: Ledger, phase: Ledger, demand: Ledger) -> "PhaseCharges":
-        """Combine the request's, the phase's and the scope's own ledger."""
+    def of(cls, physical: Allowance, phase: Allowance, demand: Allowance) -> "PhaseCharges":
+        """Combine the request's, the phase's and the scope's own allowance."""
         return cls(
             work=Charges(physical, phase),
             demand=Charges(demand),

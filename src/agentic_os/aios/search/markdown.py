@@ -19,7 +19,7 @@ from agentic_os.aios.follow.references import evidence_of
 from agentic_os.aios.search.context import FILE_BYTES, FOLDER_ENTRIES, PhaseCharges, SearchContext
 from agentic_os.aios.search.matching import Corpus, MatchKind, rank
 from agentic_os.aios.search.snippets import (
-    SNIPPET_ENTRIES,
+    SNIPPETS,
     Place,
     Snippet,
     boost,
@@ -69,7 +69,7 @@ class MarkdownCorpus:
     """
 
     def __init__(self, context: SearchContext, place: MarkdownFolder) -> None:
-        """Nothing is read yet."""
+        """Prepare the corpus; reads nothing yet."""
         self.withheld = 0
         self._context = context
         self._place = place
@@ -185,7 +185,7 @@ class MarkdownCorpus:
         secret = guard.secret_lines(candidate.text)
         snippets: list[Snippet] = []
         for snippet in cut(candidate.text, candidate.found):
-            if len(snippets) == SNIPPET_ENTRIES:
+            if len(snippets) == SNIPPETS:
                 break
             lines = range(snippet.line, snippet.line_end + 1)
             if secret.intersection(lines) or guard.holds_secret(snippet.content):

@@ -191,7 +191,7 @@ def rank(
 
 
 def stem(term: str) -> str | None:
-    """Fold a term to its stem, or nothing where folding does more harm than good."""
+    """Fold a term to its stem; ``None`` if folding it would do more harm than good."""
     token = term.lower()
     if len(token) < STEM_TERM_CHARS or not token.isalpha():
         return None

@@ -26,7 +26,8 @@ from agentic_os.aios.folder.faults import (
     SOURCE_TOO_LARGE,
     fault,
 )
-from agentic_os.aios.folder.json_text import JsonObject, compact, instant_ms, parse_object
+from agentic_os.aios.folder.json_text import JsonObject, compact, instant_ms, object_lines
+from agentic_os.aios.folder.tree import EVENTS, MEMORY, SIGNALS
 from agentic_os.aios.projects.attribution import in_search
 from agentic_os.aios.search.context import (
     FILE_BYTES,
@@ -49,9 +50,6 @@ from agentic_os.aios.search.streams import (
 from agentic_os.aios.search.values import MarkdownHit, MemoryHit
 from agentic_os.text.budget import cut_utf16, utf16_length
 
-MEMORY: Final = "memory"
-EVENTS: Final = "memory/events.jsonl"
-SIGNALS: Final = "memory/signals"
 NOTE_FOLDERS: Final = ("daily", "inbox")
 VALUE_CHARS: Final = 160
 """UTF-16 units of a matched value, the dots included."""
@@ -74,7 +72,7 @@ class MemoryScope:
     """The memory scope of one search."""
 
     def __init__(self, context: SearchContext) -> None:
-        """Nothing is read yet."""
+        """Prepare the scope; reads nothing yet."""
         self._context = context
         self._streams: list[Stream] = []
         self._withheld = 0
@@ -113,12 +111,10 @@ class MemoryScope:
             read = self._context.reader.read_seen(
                 stream.source, stream.stamp, limit_bytes=FILE_BYTES, charges=charges.work
             )
-            for line in read.text.split("\n"):
-                if line.strip():
-                    charges.both.charge_entries(1)
-                    record = parse_object(line)
-                    if record is not None:
-                        stream.lines.append(record)
+            for record in object_lines(read.text):
+                charges.both.charge_entries(1)
+                if record is not None:
+                    stream.lines.append(record)
 
     def execute(self, charges: Charges) -> ScopeOutcome:
         """Rank the streams, read and rank the notes, merge."""

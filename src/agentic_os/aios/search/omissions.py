@@ -28,7 +28,7 @@ OmissionReason = Literal[
     "scope_forbidden_by_memory_policy",
 ]
 
-OMISSION_ENTRIES: Final = 32
+OMISSIONS: Final = 32
 """Omissions of one answer, before one more that counts the rest."""
 
 REASONS: Final[Mapping[str, OmissionReason]] = {
@@ -137,7 +137,7 @@ def refused(
 
 def bounded(omissions: Sequence[ScopeOmission]) -> tuple[ScopeOmission, ...]:
     """Keep the first omissions and count the rest in one more."""
-    kept = tuple(omissions[:OMISSION_ENTRIES])
+    kept = tuple(omissions[:OMISSIONS])
     rest = len(omissions) - len(kept)
     if rest == 0:
         return kept

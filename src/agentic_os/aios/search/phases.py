@@ -1,8 +1,15 @@
-"""The phases of a search over all its scopes, under fair ledgers (DotAIOS convention)."""
+"""The phases of a search over all its scopes, under fair allowances (DotAIOS convention)."""
 
 from dataclasses import dataclass, field
 
-from agentic_os.aios.folder.allowance import NOTHING, Amount, Charges, FairPhase, Ledger, allocate
+from agentic_os.aios.folder.allowance import (
+    NOTHING,
+    Allowance,
+    Amount,
+    Charges,
+    FairPhase,
+    allocate,
+)
 from agentic_os.aios.folder.faults import as_evidence
 from agentic_os.aios.search.context import PhaseCharges, SearchContext
 from agentic_os.aios.search.omissions import REASONS, ScopeOmission, bounded, failed, refused
@@ -13,11 +20,11 @@ from agentic_os.errors import AiosError
 
 @dataclass(slots=True, kw_only=True)
 class _Run:
-    """How far one scope has come: what it needs in all, and what it has taken."""
+    """The progress of one scope: its whole demand and what it has used of it."""
 
     scope: SearchScope
     search: ScopeSearch
-    demand: Ledger
+    demand: Allowance
     spent: Amount = field(default=NOTHING)
     failed: str | None = None
 
@@ -27,7 +34,7 @@ class _Run:
 
 
 def run_phases(
-    context: SearchContext, scopes: tuple[SearchScope, ...], physical: Ledger
+    context: SearchContext, scopes: tuple[SearchScope, ...], physical: Allowance
 ) -> tuple[tuple[ScopeResults, ...], tuple[ScopeOmission, ...], int]:
     """Run inspection, discovery and execution; return results, omissions, withheld count.
 
@@ -36,7 +43,7 @@ def run_phases(
     """
     available = physical.remaining
     runs = [
-        _Run(scope=scope, search=scope_search(scope, context), demand=Ledger(available))
+        _Run(scope=scope, search=scope_search(scope, context), demand=Allowance(available))
         for scope in scopes
     ]
     omissions: list[ScopeOmission] = []
@@ -56,13 +63,13 @@ def run_phases(
     return tuple(groups), bounded(omissions), withheld
 
 
-def _phase(runs: list[_Run], physical: Ledger, *, discover: bool) -> None:
-    """Run one phase over all scopes, each with its fair ledger."""
+def _phase(runs: list[_Run], physical: Allowance, *, discover: bool) -> None:
+    """Run one phase over all scopes, each with its fair allowance."""
     fair = FairPhase(physical.remaining, len(runs))
     for run in runs:
-        ledger = fair.open()
+        allowance = fair.open()
         before = physical.used
-        charges = PhaseCharges.of(physical, ledger, run.demand)
+        charges = PhaseCharges.of(physical, allowance, run.demand)
         try:
             if discover:
                 run.search.discover(charges)
@@ -73,12 +80,12 @@ def _phase(runs: list[_Run], physical: Ledger, *, discover: bool) -> None:
             if evidence.code not in REASONS:
                 raise
             run.failed = evidence.code
-        fair.settle(ledger)
+        fair.settle(allowance)
         run.spent = run.spent.plus(physical.used.minus(before))
 
 
 def _admitted(
-    runs: list[_Run], physical: Ledger, available: Amount, *, shares: int
+    runs: list[_Run], physical: Allowance, available: Amount, *, shares: int
 ) -> tuple[list[_Run], list[ScopeOmission]]:
     """Allocate what remains; return the scopes that go on and the records of the others."""
     demands = [(run.scope, run.remaining) for run in runs if run.failed is None]

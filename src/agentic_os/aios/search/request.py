@@ -1,7 +1,7 @@
 """On-demand search of the folder: one request, one transaction, no derived state.
 
 Phases (DotAIOS convention, search): every scope is inspected (folders walked, files
-measured), then discovered (JSONL and session bodies read), each under fair ledgers; only
+measured), then discovered (JSONL and session bodies read), each under fair allowances; only
 scopes whose remaining demand fits are executed (Markdown read and ranked). A scope that
 meets a limit is left out whole with its record; any other fault fails the request. After
 ranking, everything that was observed is observed once more. Nothing is written.
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from agentic_os.aios.folder.access import AiosAccess
-from agentic_os.aios.folder.allowance import SEARCH_LIMIT, Charges, Ledger
+from agentic_os.aios.folder.allowance import SEARCH_LIMIT, Allowance, Charges
 from agentic_os.aios.folder.configuration import read_configuration, vault_place
 from agentic_os.aios.folder.faults import EVIDENCE_PATH_UNSAFE, argument_fault, as_evidence, fault
 from agentic_os.aios.folder.reader import FolderReader
@@ -125,7 +125,7 @@ def _search(
     limit: int,
     filters: SessionFilters,
 ) -> SearchAnswer:
-    physical = Ledger(SEARCH_LIMIT)
+    physical = Allowance(SEARCH_LIMIT)
     charges = Charges(physical)
     configuration = read_configuration(reader, charges, hold=True)
     identity = None

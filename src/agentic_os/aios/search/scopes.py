@@ -38,7 +38,7 @@ class _MarkdownScope:
         self._corpus.inspect(charges)
 
     def discover(self, charges: PhaseCharges) -> None:
-        """Nothing is left to discover: the walk measured every file."""
+        """Discover nothing more: the walk measured every file."""
 
     def execute(self, charges: Charges) -> ScopeOutcome:
         return ScopeOutcome(hits=self._corpus.execute(charges), withheld=self._corpus.withheld)
@@ -48,17 +48,17 @@ class _EmptyScope:
     """A scope whose folder does not exist."""
 
     def inspect(self, charges: PhaseCharges) -> None:
-        """Nothing to walk."""
+        """Walk nothing: there is no folder."""
 
     def discover(self, charges: PhaseCharges) -> None:
-        """Nothing to read."""
+        """Read nothing: there is no folder."""
 
     def execute(self, _charges: Charges) -> ScopeOutcome:
         return ScopeOutcome(hits=(), withheld=0)
 
 
 def scopes_of(scope: SearchScope, identity: PortableIdentity | None) -> tuple[SearchScope, ...]:
-    """Return the scopes to search, none when the memory choice forbids the one asked for."""
+    """Return the scopes to search; empty when the memory choice forbids the requested one."""
     if identity is None:
         return SHARED_SCOPES if scope == "all" else (scope,)
     if scope == "all":

@@ -17,7 +17,8 @@ from agentic_os.aios.folder.faults import (
     fault,
 )
 from agentic_os.aios.folder.front_matter import without_front_matter
-from agentic_os.aios.folder.json_text import JsonObject, instant_ms, iso_utc, parse_object
+from agentic_os.aios.folder.json_text import JsonObject, instant_ms, iso_utc, object_lines
+from agentic_os.aios.folder.tree import SESSION_INDEX
 from agentic_os.aios.projects.attribution import in_search
 from agentic_os.aios.search.context import FILE_BYTES, PhaseCharges, ScopeOutcome, SearchContext
 from agentic_os.aios.search.snippets import Snippet
@@ -26,7 +27,6 @@ from agentic_os.aios.search.values import SessionHit
 if TYPE_CHECKING:
     from agentic_os.aios.folder.layer import Stamp
 
-INDEX: Final = "memory/sessions/index.jsonl"
 AROUND_CHARS: Final = 60
 """Characters shown on each side of a match in a body."""
 
@@ -39,7 +39,7 @@ class SessionScope:
     """The sessions scope of one search."""
 
     def __init__(self, context: SearchContext) -> None:
-        """Nothing is read yet."""
+        """Prepare the scope; reads nothing yet."""
         self._context = context
         self._index: Stamp | None = None
         self._hits: list[SessionHit] = []
@@ -47,22 +47,20 @@ class SessionScope:
 
     def inspect(self, charges: PhaseCharges) -> None:
         """Measure the index; reads no content."""
-        self._index = self._measured(INDEX, charges)
+        self._index = self._measured(SESSION_INDEX, charges)
 
     def discover(self, charges: PhaseCharges) -> None:
         """Replay the search over the index, reading each body that it needs."""
         if self._index is None:
             return
         read = self._context.reader.read_seen(
-            INDEX, self._index, limit_bytes=FILE_BYTES, charges=charges.work
+            SESSION_INDEX, self._index, limit_bytes=FILE_BYTES, charges=charges.work
         )
         rows: list[JsonObject] = []
-        for line in read.text.split("\n"):
-            if line.strip():
-                charges.both.charge_entries(1)
-                row = parse_object(line)
-                if row is not None and self._wanted(row):
-                    rows.append(row)
+        for row in object_lines(read.text):
+            charges.both.charge_entries(1)
+            if row is not None and self._wanted(row):
+                rows.append(row)
         for row in reversed(rows):
             if len(self._hits) == self._context.limit:
                 return

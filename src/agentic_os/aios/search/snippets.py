@@ -14,7 +14,7 @@ from agentic_os.aios.search.matching import TIERS, MatchKind, Query
 
 SnippetArea = Literal["description", "heading", "body"]
 
-SNIPPET_ENTRIES: Final = 5
+SNIPPETS: Final = 5
 CONTEXT_LINES: Final = 1
 PLACES: Final = 64
 """Lines with the whole phrase that are looked for before only headings count."""
@@ -80,7 +80,7 @@ def places(text: str, query: Query) -> list[Place]:
     if whole is not None:
         found = [
             Place(at=at, match=whole.kind, area=_area(lowered[at]))
-            for at in query.first_lines(lowered)[:SNIPPET_ENTRIES]
+            for at in query.first_lines(lowered)[:SNIPPETS]
         ]
     found.sort(key=lambda place: (-TIERS[place.match], -_AREAS[place.area], place.at))
     return found

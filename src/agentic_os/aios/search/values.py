@@ -189,7 +189,7 @@ class SearchAnswer:
 
     @property
     def complete(self) -> bool:
-        """Whether every scope that was asked for was searched whole."""
+        """Whether every requested scope was searched whole."""
         return not self.omissions
 
     @property

@@ -2,12 +2,12 @@ import json
 
 from agentic_os.aios.context.timeline import (
     active_project,
-    json_rows,
     newest_first,
     session_rows,
     timeline_rows,
     without_mirrors,
 )
+from agentic_os.aios.folder.json_text import object_lines
 
 DAYS = ("2026-11-30", "2026-11-29")
 
@@ -18,7 +18,7 @@ def lines(*rows: object) -> str:
 
 def test_lines_that_are_no_objects_are_passed_over() -> None:
     text = '{"a":1}\r\n\n[1]\nnull\n{"a":NaN}\n{"broken\n  {"b":2}  \n' + "[" * 5000
-    assert list(json_rows(text)) == [{"a": 1}, {"b": 2}]
+    assert [row for row in object_lines(text) if row is not None] == [{"a": 1}, {"b": 2}]
 
 
 def test_sessions_newest_first_with_stable_ties() -> None:

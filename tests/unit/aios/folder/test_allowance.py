@@ -2,10 +2,10 @@ import pytest
 
 from agentic_os.aios.folder.allowance import (
     NOTHING,
+    Allowance,
     Amount,
     Charges,
     FairPhase,
-    Ledger,
     allocate,
     protected_share,
 )
@@ -44,17 +44,17 @@ def test_amounts_never_go_below_zero() -> None:
     ],
 )
 def test_a_ledger_names_the_dimension(amount: Amount, code: str) -> None:
-    ledger = Ledger(Amount(bytes=10, files=2, entries=4))
+    allowance = Allowance(Amount(bytes=10, files=2, entries=4))
     with pytest.raises(AiosError) as caught:
-        ledger.charge(amount)
+        allowance.charge(amount)
     assert caught.value.code == code
-    assert ledger.used == NOTHING
-    ledger.charge(Amount(bytes=10, files=2, entries=4))
-    assert ledger.remaining == NOTHING
+    assert allowance.used == NOTHING
+    allowance.charge(Amount(bytes=10, files=2, entries=4))
+    assert allowance.remaining == NOTHING
 
 
 def test_charges_are_all_or_nothing() -> None:
-    wide, narrow = Ledger(Amount(files=9)), Ledger(Amount(files=1))
+    wide, narrow = Allowance(Amount(files=9)), Allowance(Amount(files=1))
     charges = Charges(wide, narrow)
     charges.charge(Amount(files=1))
     with pytest.raises(AiosError):
@@ -63,7 +63,7 @@ def test_charges_are_all_or_nothing() -> None:
 
 
 def test_entries_that_were_seen_stay_used() -> None:
-    wide, narrow = Ledger(Amount(entries=9)), Ledger(Amount(entries=4))
+    wide, narrow = Allowance(Amount(entries=9)), Allowance(Amount(entries=4))
     with pytest.raises(AiosError) as caught:
         Charges(wide, narrow).charge_entries(6)
     assert caught.value.code == "DOTAIOS_EVIDENCE_ENTRY_COUNT_EXCEEDED"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agentic_os.aios.folder.allowance import Amount, Charges, Ledger
+from agentic_os.aios.folder.allowance import Allowance, Amount, Charges
 from agentic_os.aios.folder.layer import FileLayer, Stamp
 from agentic_os.aios.folder.reader import MAX_OPEN_FOLDERS, FolderReader, SourceRead
 from agentic_os.errors import AiosError
@@ -18,7 +18,7 @@ LIMIT = Amount(bytes=1000, files=10, entries=100)
 
 @pytest.fixture
 def charges() -> Charges:
-    return Charges(Ledger(LIMIT))
+    return Charges(Allowance(LIMIT))
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def test_a_read_charges_and_returns_exact_bytes(
     assert found is not None
     assert found.exact_text == "\ufeff# Wörk\r\n"
     assert found.text == "# Wörk\r\n"
-    assert charges.ledgers[0].used == Amount(bytes=len(found.data), files=1)
+    assert charges.allowances[0].used == Amount(bytes=len(found.data), files=1)
 
 
 def test_a_prefix_is_read_and_charged_alone(
@@ -56,7 +56,7 @@ def test_a_prefix_is_read_and_charged_alone(
     found = reader.read("a.md", limit_bytes=500, prefix_bytes=10, charges=charges)
     assert found is not None
     assert found.data == b"x" * 10
-    assert charges.ledgers[0].used.bytes == 10
+    assert charges.allowances[0].used.bytes == 10
 
 
 def test_what_is_missing_is_none(reader: FolderReader, charges: Charges) -> None:
@@ -74,7 +74,7 @@ def test_limits_fail_before_anything_is_opened(
     assert code_of(lambda: read(reader, "a.md", charges)) == "DOTAIOS_CONTEXT_SOURCE_TOO_LARGE"
     aios.write("b.md", "x" * 100)
     assert read(reader, "b.md", charges) is not None
-    small = Charges(Ledger(Amount(bytes=99, files=1)))
+    small = Charges(Allowance(Amount(bytes=99, files=1)))
     assert code_of(lambda: read(reader, "b.md", small)) == "DOTAIOS_EVIDENCE_BYTE_BUDGET_EXCEEDED"
 
 
@@ -205,7 +205,7 @@ def test_an_earlier_observation_must_still_hold(
     assert code_of(again) == CHANGED
     path.unlink()
     assert code_of(again) == CHANGED
-    assert charges.ledgers[0].used.files == 0
+    assert charges.allowances[0].used.files == 0
 
 
 def test_folders_are_listed_within_their_limit(
@@ -223,7 +223,7 @@ def test_folders_are_listed_within_their_limit(
         listed(1)  # only codes of the room have words
     found = reader.entries("", limit_entries=9, too_many="TOO", charges=charges)
     assert [entry.name for entry in found or ()] == ["aios.json", "notes"]
-    assert charges.ledgers[0].used.entries == 5
+    assert charges.allowances[0].used.entries == 5
 
 
 def test_a_folder_that_changes_while_it_is_listed(aios: AiosBuilder, charges: Charges) -> None:

@@ -1,6 +1,6 @@
 import pytest
 
-from agentic_os.aios.folder.allowance import Amount, Charges, Ledger
+from agentic_os.aios.folder.allowance import Allowance, Amount, Charges
 from agentic_os.aios.folder.json_text import JsonObject
 from agentic_os.aios.folder.layer import FileLayer
 from agentic_os.aios.folder.reader import FolderReader
@@ -31,7 +31,7 @@ INVALID = "DOTAIOS_PROJECT_CATALOG_INVALID"
 
 
 def charges() -> Charges:
-    return Charges(Ledger(Amount(bytes=2**30, files=1000, entries=10_000)))
+    return Charges(Allowance(Amount(bytes=2**30, files=1000, entries=10_000)))
 
 
 def catalog(aios: AiosBuilder) -> tuple[ProjectRecord, ...]:

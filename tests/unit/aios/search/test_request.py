@@ -10,7 +10,7 @@ from agentic_os.aios.folder.allowance import SEARCH_LIMIT, Amount
 from agentic_os.aios.policy import resolve_policy
 from agentic_os.aios.search.context import FILE_BYTES, FOLDER_ENTRIES
 from agentic_os.aios.search.lines import answer_lines, warning_lines
-from agentic_os.aios.search.omissions import OMISSION_ENTRIES, bounded, forbidden
+from agentic_os.aios.search.omissions import OMISSIONS, bounded, forbidden
 from agentic_os.aios.search.request import search_aios
 from agentic_os.aios.search.sessions import since_instant
 from agentic_os.aios.search.values import (
@@ -640,9 +640,9 @@ def test_at_most_five_passages(aios: AiosBuilder) -> None:
 def test_omissions_are_bounded() -> None:
     many = [forbidden(f"scope-{number}") for number in range(40)]
     kept = bounded(many)
-    assert len(kept) == OMISSION_ENTRIES + 1
+    assert len(kept) == OMISSIONS + 1
     last = kept[-1].as_json()
     assert (last["scope"], last["reason"]) == ("all", "omissions_truncated")
     assert last["observed"] == {"files": 0, "bytes": 0, "entries": 8}
     assert kept[-1].recovery_code == "narrow_scope"
-    assert bounded(many[:OMISSION_ENTRIES]) == tuple(many[:OMISSION_ENTRIES])
+    assert bounded(many[:OMISSIONS]) == tuple(many[:OMISSIONS])
