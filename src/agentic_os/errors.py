@@ -31,7 +31,8 @@
 Every error carries a ``code`` (stable, UPPER_SNAKE; a room may narrow its family's
 code per instance), an ``exit_code`` (design decision 13) and a ``hint`` that says
 what to do next. Messages never carry an absolute path: name things relative to a
-root, or by project id.
+root, or by project id. Where one file is at fault, ``path`` (relative) and ``line`` name it
+beside the message.
 """
 
 from typing import ClassVar
@@ -55,6 +56,14 @@ class AgenticOSError(Exception):
         self.message = message
         self.code = code or self.default_code
         self.hint = hint
+        self.path = ""
+        self.line: int | None = None
+
+    def locate(self, path: str, line: int | None = None) -> None:
+        """Name the file that is at fault, relative to a root; the first place named stays."""
+        if not self.path:
+            self.path = path
+            self.line = line if self.line is None else self.line
 
 
 class UsageError(AgenticOSError):

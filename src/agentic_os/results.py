@@ -541,11 +541,13 @@ class PurgeData(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ErrorView(msgspec.Struct, frozen=True, kw_only=True):
-    """An error as the JSON document carries it."""
+    """An error as the JSON document carries it; ``path`` and ``line`` name the file at fault."""
 
     code: str
     message: str
     hint: str = ""
+    path: str = ""
+    line: int | None = None
 
 
 T = TypeVar("T")

@@ -116,8 +116,11 @@ def skill_text(answer: SkillAnswer, budget: int) -> str:
             "notice": answer.notice,
             "complete": True,
         }
-        if answer.withheld:
-            document["trust"] = {"withheld": answer.withheld, "hiddenCharacters": 0}
+        if answer.withheld or answer.hidden_characters:
+            document["trust"] = {
+                "withheld": answer.withheld,
+                "hiddenCharacters": answer.hidden_characters,
+            }
         document["budget"] = {"limit": budget, "used": 0, "truncated": truncated}
         return document
 

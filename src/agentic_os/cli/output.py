@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TextIO, TypeVar
 from agentic_os.errors import AgenticOSError, IncompleteError
 
 if TYPE_CHECKING:
-    from agentic_os.results import Answer, Diagnostic, Omission
+    from agentic_os.results import Answer, Diagnostic, ErrorView, Omission
 
 T = TypeVar("T")
 
@@ -84,7 +84,7 @@ def write_document(
     command: str, answer: "Answer[T]", *, error: AgenticOSError | None = None
 ) -> None:
     """Print the one JSON document of a command."""
-    from agentic_os.results import Envelope, ErrorView
+    from agentic_os.results import Envelope
 
     write_json(
         Envelope(
@@ -92,10 +92,20 @@ def write_document(
             data=answer.data,
             omissions=answer.omissions,
             warnings=answer.warnings,
-            error=None
-            if error is None
-            else ErrorView(code=error.code, message=error.message, hint=error.hint),
+            error=None if error is None else _error_view(error),
         )
+    )
+
+
+def _error_view(error: AgenticOSError) -> "ErrorView":
+    from agentic_os.results import ErrorView
+
+    return ErrorView(
+        code=error.code,
+        message=error.message,
+        hint=error.hint,
+        path=error.path,
+        line=error.line,
     )
 
 
@@ -186,17 +196,20 @@ def print_error(error: AgenticOSError, words: Sequence[str], command: str) -> in
         say(f"agentic-os: {error.message} [{error.code}]")
         return error.status
     if ("--json" in words or "--jsonl" in words) and not isinstance(error, IncompleteError):
-        from agentic_os.results import Envelope, ErrorView
+        from agentic_os.results import Envelope
 
         document: Envelope[None] = Envelope(
             schema=schema_name(command),
             data=None,
-            error=ErrorView(code=error.code, message=error.message, hint=error.hint),
+            error=_error_view(error),
         )
         write_json(document)
     from agentic_os.text.fencing import one_line
 
     say(f"agentic-os: {one_line(error.message)} [{error.code}]")
+    if error.path:
+        line = "" if error.line is None else f", line {error.line}"
+        say(f"  in {one_line(error.path)}{line}")
     if error.hint:
         say(f"  {one_line(error.hint)}")
     return error.exit_code

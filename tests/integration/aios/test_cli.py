@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from agentic_os.cli.commands.person.aios import app
+from agentic_os.cli.entry import main
 from agentic_os.errors import AiosError
 from agentic_os.files.places import places_from
 from agentic_os.settings.editing import add_grant
@@ -370,3 +371,37 @@ def test_yesterdays_rows_are_shown_too(aios: AiosBuilder) -> None:
     yesterday = (datetime.now().astimezone().date() - timedelta(days=1)).isoformat()
     aios.jsonl("memory/events.jsonl", {"ts": f"{yesterday}T12:00:00Z", "summary": "before"})
     assert f"- [{yesterday}] before" in run("brief", "--compact")[1]
+
+
+def test_a_vault_is_granted_by_naming_it_once_more(aios: AiosBuilder, tmp_path: Path) -> None:
+    outside = tmp_path / "notes"
+    outside.mkdir()
+    (outside / "a.md").write_text("the rollout of the vault\n")
+    assert run("grant-vault")[2] == "The vault lies inside the AIOS folder; it needs no grant.\n"
+    aios.write("aios.json", json.dumps({"vault_path": str(outside)}))
+
+    code, shown, said = run("grant-vault")
+    assert (code, shown) == (0, f"{outside}\n")
+    assert "not granted" in said
+    assert run("search", "rollout")[0] == 2
+    assert code_of("grant-vault", str(tmp_path)) == "DOTAIOS_ARGUMENT_INVALID"
+
+    assert run("grant-vault", str(outside)) == (0, "", "Granted: searches read this vault.\n")
+    assert "already" in run("grant-vault", str(outside))[2]
+    code, shown, _ = run("search", "rollout")
+    assert code == 0
+    assert "vault/" in shown
+    assert run("grant-vault", "--revoke")[2] == "The vault is no longer granted.\n"
+    assert run("search", "rollout")[0] == 2
+
+
+def test_the_bad_file_stands_in_the_words_and_in_the_document(
+    aios: AiosBuilder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    aios.write("projects/alpha/README.md", "---\nid: A1\nname: Shop: till\n---\n")
+    assert main(["aios", "brief", "--compact", "--json"]) == 1
+    out, err = capsys.readouterr()
+    error = json.loads(out)["error"]
+    assert (error["path"], error["line"]) == ("projects/alpha/README.md", 3)
+    assert "in projects/alpha/README.md, line 3" in err
+    assert "needs quotes" in err

@@ -161,6 +161,8 @@ def test_errors_are_said_once_in_each_form(capsys: Capture) -> None:
         "code": "STORE_LOCKED",
         "message": "bus\ny",
         "hint": "Try\x1b again.",
+        "path": "",
+        "line": None,
     }
     said = "agentic-os: bus<U+000A>y [STORE_LOCKED]\n  Try<U+001B> again.\n"
     assert (text.out, text.err, lines.err) == ("", said, said)

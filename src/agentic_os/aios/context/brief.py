@@ -129,7 +129,7 @@ def attached_project(access: AiosAccess, cwd: Path) -> str | None:
     except AiosError as error:
         if error.code == FOLDER_MISSING:
             raise
-        raise fault(WORKING_CONTEXT_FAILED) from error
+        raise fault(WORKING_CONTEXT_FAILED, cause=error) from error
     checkouts = [checkout_of(access, identity, mappings) for identity in identities]
     around = checkouts_at(access, checkouts, cwd)
     around.sort(key=lambda checkout: len(str(checkout.path)))

@@ -124,7 +124,7 @@ def _transactions(reader: FolderReader, charges: Charges) -> Migration | None:
     if not found:
         return None
     if any(kind != "folder" for kind in found):
-        return _failed("UNSAFEMIGRATIONS")
+        return _failed("UNSAFE_METADATA")
     return Migration(status="transaction_present")
 
 

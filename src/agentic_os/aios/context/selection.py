@@ -137,7 +137,7 @@ def read_working_context(
     except AiosError as error:
         if error.code in _PASSED_ON:
             raise
-        raise fault(WORKING_CONTEXT_FAILED) from error
+        raise fault(WORKING_CONTEXT_FAILED, cause=error) from error
     filled = fill(evidence.items, budget, selected=evidence.scope is not None)
     return _context(policy, now, evidence, filled, budget)
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Final
 
 from agentic_os.aios.folder.faults import (
     EVIDENCE_CONFIG,
-    EVIDENCE_UNAUTHORIZED,
     FOLDER_MISSING,
     NOT_REGULAR,
     UNSAFE_PATH,
     fault,
+    fault_at,
 )
 from agentic_os.aios.folder.json_text import parse_object
 
@@ -45,7 +45,7 @@ class Configuration:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VaultPlace:
-    """Where the vault is: a relative path inside the folder, or a granted one outside."""
+    """Where the vault is: a relative path inside the folder, or an absolute one outside."""
 
     inside: str | None
     outside: Path | None
@@ -78,10 +78,10 @@ def read_configuration(
         raise fault(FOLDER_MISSING)
     document = parse_object(read.text)
     if document is None:
-        raise fault(EVIDENCE_CONFIG)
+        raise fault_at(EVIDENCE_CONFIG, CONFIGURATION)
     version, vault = document.get("schema_version"), document.get("vault_path")
     if vault is not None and (not isinstance(vault, str) or "\0" in vault):
-        raise fault(EVIDENCE_CONFIG)
+        raise fault_at(EVIDENCE_CONFIG, CONFIGURATION)
     return Configuration(
         schema_version=version if isinstance(version, str) else None,
         vault_path=vault or None,
@@ -91,11 +91,10 @@ def read_configuration(
 def vault_place(
     access: "AiosAccess", reader: "FolderReader", configuration: Configuration
 ) -> VaultPlace:
-    """Work out where the vault is; nothing of an external one is touched here.
+    """Work out where the vault is; an external one is not touched, granted or not.
 
     Raises:
-        AiosError: DOTAIOS_EVIDENCE_ROOT_UNAUTHORIZED for an external vault without a
-            grant; DOTAIOS_EVIDENCE_CONFIG_INVALID for the folder itself as vault.
+        AiosError: DOTAIOS_EVIDENCE_CONFIG_INVALID for the folder itself as vault.
     """
     if configuration.vault_path is None:
         return VaultPlace(inside=DEFAULT_VAULT, outside=None)
@@ -109,6 +108,4 @@ def vault_place(
             if inside == ".":
                 raise fault(EVIDENCE_CONFIG)
             return VaultPlace(inside=inside, outside=None)
-    if not access.vault_granted(place):
-        raise fault(EVIDENCE_UNAUTHORIZED)
     return VaultPlace(inside=None, outside=place)

@@ -57,22 +57,43 @@ SELECTOR_AMBIGUOUS: Final = "DOTAIOS_PROJECT_SELECTOR_AMBIGUOUS"
 
 _MESSAGES: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
-        UNSAFE_PATH: ("a source of the AIOS folder is not a contained regular file", ""),
+        UNSAFE_PATH: (
+            "a source of the AIOS folder is not a contained regular file",
+            "put the file itself in the place of the link",
+        ),
         SOURCE_CHANGED: ("a source of the AIOS folder changed while it was read", "try again"),
-        SOURCE_TOO_LARGE: ("a source of the AIOS folder is larger than its limit", ""),
-        INVALID_UTF8: ("a source of the AIOS folder is not valid UTF-8", ""),
-        NOT_REGULAR: ("a source of the AIOS folder is not a regular file", ""),
+        SOURCE_TOO_LARGE: (
+            "a source of the AIOS folder is larger than its limit",
+            "split it, or move older material elsewhere",
+        ),
+        INVALID_UTF8: (
+            "a source of the AIOS folder is not valid UTF-8",
+            "save it as UTF-8",
+        ),
+        NOT_REGULAR: (
+            "a source of the AIOS folder is not a regular file",
+            "remove it, or put a regular file in its place",
+        ),
         READ_UNAVAILABLE: (
             "this platform has no handle-bound file reads",
             "run on Linux or macOS",
         ),
-        READ_FAILED: ("a source of the AIOS folder could not be read", ""),
+        READ_FAILED: (
+            "a source of the AIOS folder could not be read",
+            "look at its permissions",
+        ),
         BUDGET_EXCEEDED: ("the AIOS folder exceeds what one projection may read", ""),
         SIGNAL_FOLDER_LIMIT: ("the signals folder holds more entries than the limit", ""),
         SIGNAL_FILE_LIMIT: ("today and yesterday have more signal files than the limit", ""),
         PROJECT_FOLDER_LIMIT: ("the projects folder holds more entries than the limit", ""),
-        CATALOG_INVALID: ("the project catalog of the AIOS folder is not valid", ""),
-        FRONT_MATTER_INVALID: ("a front matter of the AIOS folder is not valid", ""),
+        CATALOG_INVALID: (
+            "the project catalog of the AIOS folder is not valid",
+            "give every project a slug as folder name and an id of its own",
+        ),
+        FRONT_MATTER_INVALID: (
+            "a front matter of the AIOS folder is not valid",
+            "correct the YAML between its --- lines; a value that holds a colon needs quotes",
+        ),
         WORKING_CONTEXT_FAILED: (
             "the working context could not be read safely",
             "look for links, special files, oversized files or invalid UTF-8 in the AIOS folder",
@@ -86,11 +107,11 @@ _MESSAGES: Mapping[str, tuple[str, str]] = MappingProxyType(
             "put the file itself there, or move the link out of the searched part",
         ),
         EVIDENCE_CHANGED: ("the AIOS folder changed during the request", "try again"),
-        EVIDENCE_INVALID_UTF8: ("a file of the AIOS folder is not valid UTF-8", ""),
+        EVIDENCE_INVALID_UTF8: ("a file of the AIOS folder is not valid UTF-8", "save it as UTF-8"),
         EVIDENCE_NOT_REGULAR: ("the request met something that is not a regular file", ""),
         EVIDENCE_UNAUTHORIZED: (
             "the vault lies outside the AIOS folder and was not granted",
-            "grant that exact folder first, or search a scope other than vault",
+            "see: agentic-os aios grant-vault; or search a scope other than vault",
         ),
         EVIDENCE_FRONT_MATTER: ("a front matter of the AIOS folder is not valid", ""),
         EVIDENCE_CONFIG: ("aios.json is not valid", "restore it from a copy, or correct the JSON"),
@@ -132,10 +153,25 @@ _AS_EVIDENCE: Mapping[str, str] = MappingProxyType(
 )
 
 
-def fault(code: str) -> AiosError:
-    """Make the error of ``code`` with its fixed message and hint."""
+def fault(code: str, *, cause: AiosError | None = None) -> AiosError:
+    """Make the error of ``code`` with its fixed message and hint.
+
+    Args:
+        code: one of this module.
+        cause: the fault that it stands for; its file, line and mend are carried over.
+    """
     message, hint = _MESSAGES[code]
-    return AiosError(message, code=code, hint=hint)
+    made = AiosError(message, code=code, hint=hint if cause is None else cause.hint or hint)
+    if cause is not None:
+        made.locate(cause.path, cause.line)
+    return made
+
+
+def fault_at(code: str, path: str, line: int | None = None) -> AiosError:
+    """Make the error of ``code`` for one file of the folder."""
+    made = fault(code)
+    made.locate(path, line)
+    return made
 
 
 def argument_fault(message: str, *, code: str = ARGUMENT_INVALID, hint: str = "") -> AiosUsageError:
@@ -146,4 +182,4 @@ def argument_fault(message: str, *, code: str = ARGUMENT_INVALID, hint: str = ""
 def as_evidence(error: AiosError) -> AiosError:
     """Translate a read fault into the evidence family; other errors pass unchanged."""
     code = _AS_EVIDENCE.get(error.code)
-    return error if code is None else fault(code)
+    return error if code is None else fault(code, cause=error)

@@ -12,6 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from agentic_os.aios.folder.faults import FRONT_MATTER_INVALID, INVALID_UTF8, fault
+from agentic_os.errors import AiosError
 
 if TYPE_CHECKING:
     from yaml import SafeLoader
@@ -22,6 +23,8 @@ FRONT_MATTER_BYTES: Final = 16 * 1024
 
 _OPENING = re.compile(rb"(?:\xef\xbb\xbf)?---\r?\n")
 _CLOSING = re.compile(rb"(?:^|\n)---(?:\r?\n|\Z)")
+_FIRST_LINE: Final = 2
+"""The line of a file on which the text between the delimiters begins."""
 _STRING_TAG: Final = "tag:yaml.org,2002:str"
 _CORE_SCALARS: Final = (
     ("null", r"^(?:~|null|Null|NULL|)$"),
@@ -108,7 +111,7 @@ def front_matter_block(data: bytes, *, limit_bytes: int) -> Block | None:
         and (opening.end() + closing.end() >= limit_bytes)
     )
     if closing is None or cut:
-        raise fault(FRONT_MATTER_INVALID)
+        raise _invalid(1)
     try:
         text = window[: closing.start()].decode("utf-8")
     except UnicodeDecodeError:
@@ -132,7 +135,7 @@ def _fields(block: str) -> dict[str, Field]:
     from yaml.nodes import MappingNode
 
     if not isinstance(root, MappingNode):
-        raise fault(FRONT_MATTER_INVALID)
+        raise _invalid(_FIRST_LINE)
     _require_unique_keys(root)
     return {
         key.value: _field(value)
@@ -157,8 +160,11 @@ def _compose(block: str) -> "Node | None":
 
     try:
         found: Node | None = yaml.compose(block, Loader=_loader())
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        raise _invalid(_FIRST_LINE + (0 if mark is None else mark.line)) from None
     except (yaml.YAMLError, ValueError, RecursionError):
-        raise fault(FRONT_MATTER_INVALID) from None
+        raise _invalid(_FIRST_LINE) from None
     return found
 
 
@@ -191,8 +197,17 @@ def _require_unique_keys(root: "MappingNode") -> None:
         if isinstance(node, SequenceNode):
             waiting.extend(node.value)
         elif isinstance(node, MappingNode):
-            keys = [(key.tag, key.value) for key, _ in node.value if isinstance(key, ScalarNode)]
-            if len(keys) != len(set(keys)):
-                raise fault(FRONT_MATTER_INVALID)
+            keys: set[tuple[str, str]] = set()
             for key, value in node.value:
                 waiting.extend((key, value))
+                if isinstance(key, ScalarNode):
+                    if (key.tag, key.value) in keys:
+                        raise _invalid(_FIRST_LINE + key.start_mark.line)
+                    keys.add((key.tag, key.value))
+
+
+def _invalid(line: int) -> AiosError:
+    """Make the error of a front matter that is wrong on ``line`` of its file."""
+    made = fault(FRONT_MATTER_INVALID)
+    made.line = line
+    return made

@@ -17,9 +17,10 @@ Not excluded: a swap away and back again that happens wholly between two observa
 
 from collections import OrderedDict
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self
+from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, Self, TypeVar
 
 from agentic_os.aios.folder.allowance import Amount, Charges
 from agentic_os.aios.folder.faults import (
@@ -30,10 +31,15 @@ from agentic_os.aios.folder.faults import (
     SOURCE_TOO_LARGE,
     UNSAFE_PATH,
     fault,
+    fault_at,
 )
 from agentic_os.aios.folder.layer import FileLayer, Stamp
 from agentic_os.aios.folder.root import open_root
+from agentic_os.errors import AiosError
 from agentic_os.files.reading import MAX_DEPTH_ENTRIES, Entry, Folder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 MAX_OPEN_FOLDERS: Final = 32
 """Folder handles that a reader keeps open at once."""
@@ -45,11 +51,13 @@ _BOM: Final = "\ufeff"
 class SourceRead:
     """The bytes of one accepted read and the stamp that they belong to.
 
-    ``data`` is the whole file, or its beginning when a prefix was asked for.
+    ``data`` is the whole file, or its beginning when a prefix was asked for; ``path`` is
+    relative to the root.
     """
 
     data: bytes
     stamp: Stamp
+    path: str = ""
 
     @property
     def exact_text(self) -> str:
@@ -60,13 +68,34 @@ class SourceRead:
         """
         try:
             return self.data.decode("utf-8")
-        except UnicodeDecodeError:
-            raise fault(INVALID_UTF8) from None
+        except UnicodeDecodeError as error:
+            line = self.data.count(b"\n", 0, error.start) + 1
+            raise fault_at(INVALID_UTF8, self.path, line) from None
 
     @property
     def text(self) -> str:
         """The bytes as text without a leading byte-order mark."""
         return self.exact_text.removeprefix(_BOM)
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _naming(
+    method: "Callable[Concatenate[FolderReader, str, P], R]",
+) -> "Callable[Concatenate[FolderReader, str, P], R]":
+    """Name the path at fault in every error of a method that takes one."""
+
+    @wraps(method)
+    def naming(reader: "FolderReader", relative: str, /, *args: P.args, **rest: P.kwargs) -> R:
+        try:
+            return method(reader, relative, *args, **rest)
+        except AiosError as error:
+            error.locate(relative)
+            raise
+
+    return naming
 
 
 class FolderReader:
@@ -123,6 +152,7 @@ class FolderReader:
         """Where the root really is; for containment decisions, never for messages."""
         return self._root.real
 
+    @_naming
     def inspect(self, relative: str, *, hold: bool = False) -> Stamp | None:
         """Stamp a name without following or opening it; ``None`` when it is not there."""
         parent, name = _split(relative)
@@ -134,6 +164,7 @@ class FolderReader:
             self._hold(self._held_files, relative, found)
         return found
 
+    @_naming
     def read(
         self,
         relative: str,
@@ -165,8 +196,9 @@ class FolderReader:
             return None
         data = self._read_named(folder, name, named, limit_bytes, prefix_bytes, charges)
         self._check_chain(parent)
-        return SourceRead(data=data, stamp=named)
+        return SourceRead(data=data, stamp=named, path=relative)
 
+    @_naming
     def read_seen(
         self,
         relative: str,
@@ -188,8 +220,9 @@ class FolderReader:
             raise fault(SOURCE_CHANGED)
         data = self._read_named(folder, name, seen, limit_bytes, prefix_bytes, charges)
         self._check_chain(parent)
-        return SourceRead(data=data, stamp=seen)
+        return SourceRead(data=data, stamp=seen, path=relative)
 
+    @_naming
     def entries(
         self,
         relative: str,

@@ -15,6 +15,7 @@ from agentic_os.aios.folder.faults import EVIDENCE_FOLDER_TOO_LARGE, argument_fa
 from agentic_os.aios.folder.front_matter import front_matter_block
 from agentic_os.aios.folder.reader import FolderReader
 from agentic_os.aios.folder.tree import SKILLS
+from agentic_os.aios.folder.withheld import hidden_characters
 from agentic_os.aios.intent.skill_ranking import SKILL_FILE, Skill, SkillMatch, rank_skills
 from agentic_os.aios.policy import MemoryPolicy
 from agentic_os.aios.projects.selection import resolve_identity
@@ -35,7 +36,8 @@ _SEPARATOR = re.compile("[,·]")
 class SkillAnswer:
     """The workflows that fit an intent, best first.
 
-    ``withheld`` counts skills left out because their routing text holds a secret.
+    ``withheld`` counts skills left out because their routing text holds a secret,
+    ``hidden_characters`` the control, bidi and invisible characters of what is shown.
     """
 
     intent: str
@@ -44,6 +46,7 @@ class SkillAnswer:
     notice: str | None
     matches: tuple[SkillMatch, ...]
     withheld: int
+    hidden_characters: int
 
 
 def resolve_skill(
@@ -86,6 +89,11 @@ def resolve_skill(
         notice=policy.notice,
         matches=matches,
         withheld=withheld,
+        hidden_characters=sum(
+            hidden_characters(text)
+            for match in matches
+            for text in (match.skill.name, match.skill.description, *match.skill.triggers)
+        ),
     )
 
 
@@ -113,8 +121,13 @@ def collect_skills(reader: FolderReader, charges: Charges) -> tuple[Skill, ...]:
             charges=charges,
             hold=True,
         )
-        if read is not None:
+        if read is None:
+            continue
+        try:
             skills.append(read_skill(entry.name, read.data))
+        except AiosError as error:
+            error.locate(f"{SKILLS}/{entry.name}/{SKILL_FILE}")
+            raise
     return tuple(sorted(skills, key=lambda skill: (skill.name, skill.folder)))
 
 

@@ -10,12 +10,18 @@ Rules (DotAIOS convention, projects):
 - A linked project folder, an invalid slug or a broken front matter fails closed.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from sys import maxsize
 from typing import TYPE_CHECKING, Final
 
 from agentic_os.aios.folder.allowance import Charges
-from agentic_os.aios.folder.faults import CATALOG_INVALID, PROJECT_FOLDER_LIMIT, UNSAFE_PATH, fault
+from agentic_os.aios.folder.faults import (
+    CATALOG_INVALID,
+    PROJECT_FOLDER_LIMIT,
+    UNSAFE_PATH,
+    fault_at,
+)
 from agentic_os.aios.folder.front_matter import FRONT_MATTER_BYTES, read_front_matter
 from agentic_os.aios.folder.reader import FolderReader
 from agentic_os.aios.folder.tree import PROJECTS, README
@@ -28,6 +34,7 @@ from agentic_os.aios.projects.values import (
     record_of,
     select_project,
 )
+from agentic_os.errors import AiosError
 
 if TYPE_CHECKING:
     from agentic_os.aios.folder.layer import Stamp
@@ -49,7 +56,8 @@ def read_catalog(reader: FolderReader, charges: Charges) -> tuple[ProjectRecord,
     for slug in _slugs(reader, charges):
         read = reader.read(_readme(slug), limit_bytes=README_BYTES, charges=charges, hold=True)
         if read is not None:
-            records.append(record_of(slug, read, read_front_matter(read.data)))
+            with _at(slug):
+                records.append(record_of(slug, read, read_front_matter(read.data)))
     _require_unique_ids(record.identity for record in records)
     return tuple(records)
 
@@ -78,7 +86,8 @@ def read_selected(
     read = reader.read_seen(
         _readme(slug), observed[scope.identity], limit_bytes=README_BYTES, charges=charges
     )
-    return scope, record_of(slug, read, read_front_matter(read.data))
+    with _at(slug):
+        return scope, record_of(slug, read, read_front_matter(read.data))
 
 
 def _slugs(reader: FolderReader, charges: Charges) -> list[str]:
@@ -92,11 +101,11 @@ def _slugs(reader: FolderReader, charges: Charges) -> list[str]:
     slugs = []
     for entry in entries or ():
         if entry.kind == "link":
-            raise fault(UNSAFE_PATH)
+            raise fault_at(UNSAFE_PATH, f"{PROJECTS}/{entry.name}")
         if entry.kind != "folder" or entry.name.startswith("."):
             continue
         if not is_slug(entry.name):
-            raise fault(CATALOG_INVALID)
+            raise fault_at(CATALOG_INVALID, f"{PROJECTS}/{entry.name}")
         slugs.append(entry.name)
     return slugs
 
@@ -112,7 +121,8 @@ def _identities(reader: FolderReader, charges: Charges) -> "dict[ProjectIdentity
             hold=True,
         )
         if start is not None:
-            found[identity_of(slug, read_front_matter(start.data))] = start.stamp
+            with _at(slug):
+                found[identity_of(slug, read_front_matter(start.data))] = start.stamp
     _require_unique_ids(found)
     return found
 
@@ -122,6 +132,19 @@ def _readme(slug: str) -> str:
 
 
 def _require_unique_ids(identities: Iterable[ProjectIdentity]) -> None:
-    ids = [identity.id for identity in identities if identity.id]
-    if len(ids) != len(set(ids)):
-        raise fault(CATALOG_INVALID)
+    ids: set[str] = set()
+    for identity in identities:
+        if identity.id in ids:
+            raise fault_at(CATALOG_INVALID, _readme(identity.slug))
+        if identity.id:
+            ids.add(identity.id)
+
+
+@contextmanager
+def _at(slug: str) -> Iterator[None]:
+    """Name the README of ``slug`` in what goes wrong with its text."""
+    try:
+        yield
+    except AiosError as error:
+        error.locate(_readme(slug))
+        raise

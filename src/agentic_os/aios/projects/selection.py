@@ -21,6 +21,7 @@ from agentic_os.aios.folder.faults import (
     SELECTOR_UNKNOWN,
     SOURCE_TOO_LARGE,
     fault,
+    fault_at,
 )
 from agentic_os.aios.folder.front_matter import FRONT_MATTER_BYTES, FrontMatter, read_front_matter
 from agentic_os.aios.folder.reader import FolderReader
@@ -107,11 +108,12 @@ def _direct(reader: FolderReader, charges: Charges, slug: str) -> PortableIdenti
         return None
     try:
         front = read_front_matter(read.data)
-    except AiosError:
-        raise fault(CATALOG_INVALID) from None
+    except AiosError as error:
+        error.locate(f"{PROJECTS}/{slug}/{README}")
+        raise fault(CATALOG_INVALID, cause=error) from None
     stable_id = _stable_id(front)
     if stable_id is None:
-        raise fault(CATALOG_INVALID)
+        raise fault_at(CATALOG_INVALID, f"{PROJECTS}/{slug}/{README}")
     return PortableIdentity(id=stable_id, slug=slug)
 
 

@@ -7,7 +7,7 @@ without its leading title, at most 1,200 UTF-16 units.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -179,7 +179,7 @@ def record_of(slug: str, read: SourceRead, front: FrontMatter) -> ProjectRecord:
     Raises:
         AiosError: as ``identity_of``; DOTAIOS_INVALID_UTF8.
     """
-    whole = SourceRead(data=read.data[front.body_from :], stamp=read.stamp).text
+    whole = replace(read, data=read.data[front.body_from :]).text
     body = whole.replace("\r\n", "\n")
     identity = identity_of(slug, front)
     text = _LEADING_H1.sub("", body, count=1) if _LEADING_H1.match(body) else body

@@ -26,6 +26,7 @@ OmissionReason = Literal[
     "entry_count_exceeded",
     "omissions_truncated",
     "scope_forbidden_by_memory_policy",
+    "scope_not_granted",
 ]
 
 OMISSIONS: Final = 32
@@ -69,6 +70,10 @@ _RECOVERY: Final[Mapping[OmissionReason, tuple[str, str]]] = {
     "omissions_truncated": (
         "narrow_scope",
         "Search one scope at a time to see everything that was left out.",
+    ),
+    "scope_not_granted": (
+        "grant_vault",
+        "The vault lies outside the AIOS folder: see `agentic-os aios grant-vault`.",
     ),
     "scope_forbidden_by_memory_policy": (
         "choose_project_scope_or_shared_memory",
@@ -119,6 +124,11 @@ class ScopeOmission:
 def forbidden(scope: str) -> ScopeOmission:
     """Make the omission of a scope that project memory does not search."""
     return ScopeOmission(scope=scope, reason="scope_forbidden_by_memory_policy", observed=NOTHING)
+
+
+def ungranted(scope: str) -> ScopeOmission:
+    """Make the omission of a scope that lies outside the folder without a grant."""
+    return ScopeOmission(scope=scope, reason="scope_not_granted", observed=NOTHING)
 
 
 def failed(scope: str, code: str, demand: Amount, limit: Amount) -> ScopeOmission:

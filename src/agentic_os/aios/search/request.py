@@ -13,7 +13,13 @@ from typing import Final
 from agentic_os.aios.folder.access import AiosAccess
 from agentic_os.aios.folder.allowance import SEARCH_LIMIT, Allowance, Charges
 from agentic_os.aios.folder.configuration import read_configuration, vault_place
-from agentic_os.aios.folder.faults import EVIDENCE_PATH_UNSAFE, argument_fault, as_evidence, fault
+from agentic_os.aios.folder.faults import (
+    EVIDENCE_PATH_UNSAFE,
+    EVIDENCE_UNAUTHORIZED,
+    argument_fault,
+    as_evidence,
+    fault,
+)
 from agentic_os.aios.folder.reader import FolderReader
 from agentic_os.aios.folder.withheld import hidden_characters
 from agentic_os.aios.follow.references import root_hash
@@ -21,7 +27,7 @@ from agentic_os.aios.policy import MemoryPolicy
 from agentic_os.aios.projects.selection import PortableIdentity, resolve_identity
 from agentic_os.aios.search.context import SearchContext
 from agentic_os.aios.search.matching import Query
-from agentic_os.aios.search.omissions import ScopeOmission, forbidden
+from agentic_os.aios.search.omissions import ScopeOmission, forbidden, ungranted
 from agentic_os.aios.search.phases import run_phases
 from agentic_os.aios.search.scopes import scopes_of
 from agentic_os.aios.search.sessions import since_instant
@@ -137,9 +143,15 @@ def _search(
         return _answer(query, scope, policy, identity=identity, omissions=(forbidden(scope),))
     vault: tuple[FolderReader, str] | None = None
     outside: FolderReader | None = None
+    left_out: tuple[ScopeOmission, ...] = ()
     if "vault" in scopes:
         place = vault_place(access, reader, configuration)
-        if place.outside is not None:
+        if place.outside is not None and not access.vault_granted(place.outside):
+            if scope == "vault":
+                raise fault(EVIDENCE_UNAUTHORIZED)
+            scopes = tuple(one for one in scopes if one != "vault")
+            left_out = (ungranted("vault"),)
+        elif place.outside is not None:
             outside = _granted(access, place.outside)
             vault = None if outside is None else (outside, "")
         else:
@@ -170,7 +182,7 @@ def _search(
         policy,
         identity=identity,
         groups=groups,
-        omissions=omissions,
+        omissions=left_out + omissions,
         withheld=withheld,
     )
 

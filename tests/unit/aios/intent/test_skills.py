@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 
+from agentic_os.aios.documents import skill_text
 from agentic_os.aios.folder.access import AiosAccess
 from agentic_os.aios.intent.skill_ranking import Skill, SkillMatch, rank_skills
 from agentic_os.aios.intent.skills import ROUTING_BYTES, SkillAnswer, read_skill, resolve_skill
@@ -176,3 +177,11 @@ def test_off_touches_nothing() -> None:
     answer = resolve_skill(access, resolve_policy(mode="off"), intent="x")
     assert (answer.memory, answer.matches) == ("off", ())
     assert answer.notice is not None
+
+
+def test_hidden_characters_of_what_is_shown_are_counted(aios: AiosBuilder) -> None:
+    aios.skill("ship", "Cut a rel\u202eease", "cut\u200b it")
+    aios.skill("other", "Nothing\u200b alike", "zzz")
+    found = resolve_skill(aios.access(), resolve_policy(), intent="ship")
+    assert found.hidden_characters == 2
+    assert '"hiddenCharacters": 2' in skill_text(found, 6000)

@@ -202,7 +202,6 @@ def test_an_external_vault_needs_a_grant_for_that_path(aios: AiosBuilder, tmp_pa
     (outside / "wiki/a.md").write_text("the gate")
     aios.write("aios.json", json.dumps({"vault_path": str(outside)}))
     assert failure(aios, scope="vault") == "DOTAIOS_EVIDENCE_ROOT_UNAUTHORIZED"
-    assert failure(aios) == "DOTAIOS_EVIDENCE_ROOT_UNAUTHORIZED"
     assert search(aios, "gate", "memory").complete
     other: dict[str, object] = {"vault_granted": lambda place: place == tmp_path}
     assert failure(aios, scope="vault", access=other) == "DOTAIOS_EVIDENCE_ROOT_UNAUTHORIZED"
@@ -646,3 +645,18 @@ def test_omissions_are_bounded() -> None:
     assert last["observed"] == {"files": 0, "bytes": 0, "entries": 8}
     assert kept[-1].recovery_code == "narrow_scope"
     assert bounded(many[:OMISSIONS]) == tuple(many[:OMISSIONS])
+
+
+def test_a_vault_without_a_grant_leaves_only_itself_out(full: AiosBuilder, tmp_path: Path) -> None:
+    outside = tmp_path / "notes"
+    outside.mkdir()
+    before = search(full, "rollout")
+    full.write("aios.json", json.dumps({"vault_path": str(outside)}))
+    answer = search(full, "rollout")
+    assert [(o.scope, o.reason) for o in answer.omissions] == [("vault", "scope_not_granted")]
+    assert answer.omissions[0].as_json()["recovery"] == {
+        "code": "grant_vault",
+        "message": "The vault lies outside the AIOS folder: see `agentic-os aios grant-vault`.",
+    }
+    assert sources(answer, "memory") == sources(before, "memory")
+    assert "vault" not in [group.scope for group in answer.groups]

@@ -244,3 +244,23 @@ def resolve(
         home=home,
         state_path=state_path,
     )
+
+
+@app.command("grant-vault")
+def grant_vault(
+    folder: Annotated[
+        str | None,
+        typer.Argument(metavar="DIR", help="The vault that aios.json names, to grant it."),
+    ] = None,
+    revoke: Annotated[bool, typer.Option("--revoke", help="Take the grant back.")] = False,
+    path: Folder = None,
+) -> None:
+    """Show the external vault that aios.json names; named once more, let searches read it.
+
+    The grant holds for exactly that folder and is kept in projects.toml.
+
+    Example: agentic-os aios grant-vault ~/notes
+    """
+    from agentic_os.cli.actions.person import vault
+
+    vault.grant(folder, revoke=revoke, path=path)
