@@ -74,6 +74,12 @@ def leave_child(request: dict[str, Any], mark: str) -> None:
     answer(request, text_result("[]"))
 
 
+def leave_daemon(request: dict[str, Any], mark: str) -> None:
+    child = subprocess.Popen([sys.executable, "-c", SLEEPER], start_new_session=True)
+    Path(mark).write_text(f"{child.pid}")
+    answer(request, text_result("[]"))
+
+
 def deaf(request: dict[str, Any], mark: str) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     Path(mark).write_text(f"{os.getpid()}")
@@ -98,6 +104,7 @@ CALLED: dict[str, Callable[[dict[str, Any], str], None]] = {
     "says-failed": lambda request, _: answer(request, text_result('{"success": false}')),
     "deep": lambda request, _: answer(request, text_result("[" * 100_000)),
     "leave-child": leave_child,
+    "leave-daemon": leave_daemon,
     "deaf": deaf,
 }
 

@@ -8,7 +8,7 @@ from unittest.mock import patch
 import pytest
 
 from agentic_os.errors import ModelError
-from agentic_os.language_models import command as module
+from agentic_os.files import processes
 from agentic_os.language_models.choice import CommandChoice, provider_for
 from agentic_os.language_models.interface import MAX_REPLY_CHARS, Prompt
 
@@ -107,7 +107,7 @@ def test_a_child_that_keeps_stdout_open_does_not_hang_the_caller(tmp_path: Path)
 
 
 def test_what_closes_stdout_and_lingers_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_END_SECONDS", 0.05)
+    monkeypatch.setattr(processes, "END_SECONDS", 0.05)
     code = "import os, time; os.write(1, b'x'); os.close(1); time.sleep(600)"
     assert refused(code, seconds=1).code == "MODEL_TIMED_OUT"
 

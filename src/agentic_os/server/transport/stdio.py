@@ -57,7 +57,7 @@ def _watch_parent(parent: int) -> None:
 
 def _leave() -> None:
     """End at once, and with it the engines that an abandoned call may still be asking."""
-    engines = sys.modules.get("agentic_os.tiers.engines.process")
-    if engines is not None:
-        engines.end_all_engines()
+    processes = sys.modules.get("agentic_os.files.processes")
+    if processes is not None:
+        processes.end_all()
     os._exit(0)

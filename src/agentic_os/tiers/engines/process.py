@@ -4,24 +4,24 @@ The library's own stdio transport reads without bound, writes the server's noise
 leaves behind what a server started once it has exited itself; hence this one. The process:
 
 - is started without a shell, in the project's folder, with a small environment;
-- leads a session of its own, which is ended as a whole: at the end, when its time is up, when it
-  says too much, when the person presses Ctrl-C;
+- is ended with everything it started, a daemon that left its session included
+  (``files.processes``): at the end, when its time is up, when it says too much, when the person
+  presses Ctrl-C;
 - has no stderr that anybody reads.
 
-This is the only place where a search starts a process, and only ``engine`` calls it, for a
-granted endpoint. A daemon that leaves the session is the program's own business: the grant says
-so.
+This is the only place where a search starts a process, and only ``asking`` calls it, for a
+granted endpoint.
 """
 
 import os
-import signal
 import subprocess
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
+from agentic_os.files import processes
 from agentic_os.tiers.engines.values import EngineFault, Meter
 
 if TYPE_CHECKING:
@@ -37,7 +37,6 @@ GRACE_SECONDS = 1.0
 """How long an engine may take to end by itself once stdin is closed."""
 TERM_SECONDS = 0.3
 """How long it may take once it was asked to end."""
-REAP_SECONDS = 5.0
 
 KEPT_VARIABLES = (
     "HOME",
@@ -66,34 +65,22 @@ def engine_environment(environ: Mapping[str, str]) -> dict[str, str]:
     return {**kept, **SET_VARIABLES}
 
 
-_sessions: set[int] = set()
-"""Sessions of engines that run now."""
-
-
-def end_all_engines() -> None:
-    """End every engine at once: for a process that leaves without unwinding its threads."""
-    for session in tuple(_sessions):
-        _signal(session, signal.SIGKILL)
-
-
 @dataclass(slots=True)
 class _Running:
     """A started engine; ``eof`` once it has closed stdout."""
 
-    process: "subprocess.Popen[bytes]"
+    child: processes.Child
     eof: "anyio.Event"
 
     @property
     def stdin(self) -> int:
         """The engine's stdin."""
-        assert self.process.stdin is not None  # noqa: S101 - it was asked for as a pipe
-        return self.process.stdin.fileno()
+        return _pipe(self.child.process.stdin).fileno()
 
     @property
     def stdout(self) -> int:
         """The engine's stdout."""
-        assert self.process.stdout is not None  # noqa: S101 - it was asked for as a pipe
-        return self.process.stdout.fileno()
+        return _pipe(self.child.process.stdout).fileno()
 
 
 @asynccontextmanager
@@ -119,8 +106,7 @@ async def engine_process(
     """
     import anyio
 
-    running = _Running(process=_start(words, program, folder, environ), eof=anyio.Event())
-    _sessions.add(running.process.pid)
+    running = _Running(child=_start(words, program, folder, environ), eof=anyio.Event())
     incoming, read = anyio.create_memory_object_stream["SessionMessage | Exception"](0)
     write, outgoing = anyio.create_memory_object_stream["SessionMessage"](0)
     patient = False
@@ -144,26 +130,21 @@ async def engine_process(
 
 def _start(
     words: tuple[str, ...], program: Path, folder: Path, environ: Mapping[str, str]
-) -> "subprocess.Popen[bytes]":
+) -> processes.Child:
     try:
-        process = subprocess.Popen(
+        child = processes.start(
             words,
+            environ=engine_environment(environ),
+            folder=folder,
             executable=program,
             stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            cwd=folder,
-            env=engine_environment(environ),
-            start_new_session=True,
-            bufsize=0,
         )
     except (OSError, ValueError) as fault:
         why = getattr(fault, "strerror", None) or "it is no command"
         raise EngineFault("ENGINE_NOT_STARTED", f"it cannot be started: {why}") from fault
-    for pipe in (process.stdin, process.stdout):
-        assert pipe is not None  # noqa: S101 - both were asked for as pipes
-        os.set_blocking(pipe.fileno(), False)
-    return process
+    for pipe in (child.process.stdin, child.process.stdout):
+        os.set_blocking(_pipe(pipe).fileno(), False)
+    return child
 
 
 async def _listen(running: _Running, incoming: "Incoming", meter: Meter) -> None:
@@ -225,36 +206,24 @@ async def _speak(running: _Running, outgoing: "Outgoing", incoming: "Incoming") 
 async def _close_stdin(running: _Running) -> None:
     import anyio
 
-    pipe = running.process.stdin
-    assert pipe is not None  # noqa: S101 - it was asked for as a pipe
+    pipe = _pipe(running.child.process.stdin)
     if not pipe.closed:
         anyio.notify_closing(pipe)
         pipe.close()
 
 
 async def _end(running: _Running, *, gently: bool) -> None:
-    """End the engine and everything in its session, and collect it.
-
-    The leader is collected last: until then nobody else can have the session's number.
-    """
+    """End the engine and everything that it started, and collect it."""
     import anyio
 
-    process = running.process
     await _close_stdin(running)
     if gently:
-        _signal(process.pid, signal.SIGTERM)
+        processes.ask_to_end(running.child)
         await anyio.sleep(TERM_SECONDS)
-    _signal(process.pid, signal.SIGKILL)
-    _sessions.discard(process.pid)
-    pipe = process.stdout
+    anyio.notify_closing(_pipe(running.child.process.stdout))
+    processes.end(running.child)
+
+
+def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
     assert pipe is not None  # noqa: S101 - it was asked for as a pipe
-    anyio.notify_closing(pipe)
-    pipe.close()
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(REAP_SECONDS)
-
-
-def _signal(session: int, number: signal.Signals) -> None:
-    # macOS answers EPERM where only the collected-to-be leader is left.
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(session, number)
+    return pipe

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from agentic_os.aggregate.fleet import Person, find_fleet
+from agentic_os.files import processes
 from agentic_os.results import Kind, SearchMode
 from agentic_os.settings.values import Grant, Limits, Settings
 from agentic_os.tiers.engines import asking as engine_asking
@@ -282,10 +283,10 @@ def test_an_engine_that_hears_nothing_is_ended(
 ) -> None:
     start = engine_process._start
 
-    def deaf(*arguments: Any) -> "subprocess.Popen[bytes]":
-        process = start(*arguments)
+    def deaf(*arguments: Any) -> processes.Child:
+        child = start(*arguments)
         assert gone_deaf(tmp_path / "mark")
-        return process
+        return child
 
     monkeypatch.setattr(engine_process, "_start", deaf)
     shop(fleet, hostile_command("hears-nothing", tmp_path / "mark"))
@@ -303,7 +304,7 @@ def gone_deaf(mark: Path) -> bool:
     return False
 
 
-@pytest.mark.parametrize("way", ["leave-child", "deaf"])
+@pytest.mark.parametrize("way", ["leave-child", "leave-daemon", "deaf"])
 def test_nothing_is_left_over_after_a_good_answer(
     fleet: FleetBuilder,
     person: Person,
@@ -502,23 +503,10 @@ def test_what_two_engines_found_is_one_hit() -> None:
     assert align(apart, [[memory], [ours]]) == apart
 
 
-def test_every_engine_can_be_ended_at_once() -> None:
-    words = [sys.executable, "-c", "import time; time.sleep(120)"]
-    process = subprocess.Popen(words, start_new_session=True)
-    engine_process._sessions.add(process.pid)
-    try:
-        engine_process.end_all_engines()
-        assert process.wait(30) == -9
-        engine_process.end_all_engines()  # who is gone already is no fault
-    finally:
-        engine_process._sessions.discard(process.pid)
-        process.kill()
-
-
-def test_no_session_is_kept_in_mind_afterwards(
+def test_no_child_is_remembered_afterwards(
     fleet: FleetBuilder, person: Person, tmp_path: Path
 ) -> None:
     shop(fleet, hostile_command("plain", rows_file(tmp_path)))
 
     assert code(ask(fleet, person, seconds=60)) is None
-    assert engine_process._sessions == set()
+    assert processes._running == {}

