@@ -89,7 +89,7 @@ def _http(choice: HttpChoice, environ: Mapping[str, str]) -> HttpProvider:
 
 
 def _address(url: str) -> tuple[str, int | None, bool]:
-    """The host and port of an address, and whether it is on this machine."""
+    """Return the host and port of an address, and whether it is on this machine."""
     try:
         parts = urlsplit(url)
         port = parts.port

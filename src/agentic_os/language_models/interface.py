@@ -40,5 +40,5 @@ class Provider(Protocol):
 
 
 def bounded(text: str, *, cut: bool = False) -> Reply:
-    """A reply of at most ``MAX_REPLY_CHARS`` characters."""
+    """Return a reply of at most ``MAX_REPLY_CHARS`` characters."""
     return Reply(text=text[:MAX_REPLY_CHARS], cut=cut or len(text) > MAX_REPLY_CHARS)

@@ -47,12 +47,12 @@ ROLE_OF_KIND: dict[str, Role] = {
 
 
 def bare_name(label: str) -> str:
-    """A node's label without its decoration: ``.load()`` is ``load``."""
+    """Return a node's label without its decoration: ``.load()`` is ``load``."""
     return label.removeprefix(".").partition("(")[0]
 
 
 def is_file_name(label: str, path: str) -> bool:
-    """Whether a node stands for its whole file."""
+    """Return whether a node stands for its whole file."""
     return label == path or path.endswith(f"/{label}")
 
 
@@ -133,7 +133,7 @@ class Confirmer:
         )
 
     def _stated(self, candidate: Candidate) -> Hit | None:
-        """A name of the code graph whose source is not there: the graph's word, not confirmed."""
+        """Return an unconfirmed hit for a name of the code graph whose source is missing."""
         source = self.sources.get(candidate.project)
         if candidate.stated_in is None or source is None:
             return None
@@ -182,7 +182,7 @@ class Confirmer:
         return _File(sha256=read.sha256, documents=documents)
 
     def _definition(self, candidate: Candidate, file: _File) -> tuple[str, Passage] | None:
-        """The line that names a node of the code graph, at its place or the nearest to it."""
+        """Find the line that names a node of the code graph, nearest to its place."""
         word = bare_name(candidate.name)
         holds = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)")
         places = [
@@ -224,7 +224,7 @@ class Confirmer:
         return self._quote(candidate, file, named=True)
 
     def _nearest(self, document: Document, first: int, last: int) -> Passage:
-        """The best of lines ``first..last``, or the first of them."""
+        """Quote the best of lines ``first..last``, or the first of them."""
         lines = document.body.split("\n")[first - document.start : last - document.start + 1]
         passage = self.matcher.best(lines, first_line=first)
         if passage is not None:
@@ -256,7 +256,7 @@ class Confirmer:
     def _documents(
         self, candidate: Candidate, file: _File, *, unchanged: bool
     ) -> tuple[Document, ...]:
-        """The passages that may be quoted; an unchanged source is not cut again."""
+        """Return the passages that may be quoted; an unchanged source is not cut again."""
         if not _by_lines(candidate):
             return file.documents
         if unchanged:
@@ -269,7 +269,7 @@ class Confirmer:
         return self._passages[key]
 
     def _passage(self, document: Document) -> Passage | None:
-        """The lines to quote: of the body first, since the front matter only repeats the name."""
+        """Choose the lines to quote, from the body first: front matter only repeats the name."""
         lines = document.body.split("\n")
         front = split_front_matter(document.body)
         head = front.body_line - 1 if front.present and document.start == 1 else 0
@@ -297,13 +297,13 @@ def _documents_of(data: bytes, redactor: Redactor, role: Role, path: str) -> tup
 
 
 def _by_lines(candidate: Candidate) -> bool:
-    """Whether a candidate speaks of lines of a source: no parser decides what they are."""
+    """Return whether a candidate speaks of lines of a source: no parser decides what they are."""
     role = ROLE_OF_KIND.get(candidate.kind)
     return role is None or role in CORPUS_ROLES
 
 
 def _as_indexed(candidate: Candidate, lines: Sequence[str]) -> Document:
-    """The passage that was indexed, out of a file that has not changed since."""
+    """Cut the passage that was indexed out of a file that has not changed since."""
     from agentic_os.aggregate.surfaces.sources import passage_document
     from agentic_os.code.passages.windows import Chunk
 

@@ -35,7 +35,7 @@ def surface_traces(
     meant: Meant,
     engines: "Engines | None",
 ) -> tuple[SurfaceTrace, ...]:
-    """What every surface of every project did.
+    """Report what every surface of every project did.
 
     Args:
         scope: the projects that were asked.

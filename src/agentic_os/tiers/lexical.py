@@ -250,7 +250,7 @@ class Lexical:
 
 
 def same_name(name: str, text: str) -> float:
-    """The bonus of a name that is what was asked for: whole, or its last dotted part."""
+    """Return the bonus of a name that is what was asked for: whole, or its last dotted part."""
     last = name.rpartition(".")[2]
     if text in {name, last}:
         return SAME_NAME_BONUS_SCORE
@@ -260,7 +260,7 @@ def same_name(name: str, text: str) -> float:
 
 
 def _whole(text: str) -> tuple[re.Pattern[str] | None, float]:
-    """What finds an identifier, or one word, where it stands whole; and the bonus for that."""
+    """Return a pattern that finds an identifier or a word as a whole, and the bonus for it."""
     if is_identifier(text):
         return re.compile(rf"(?<!\w){re.escape(text)}(?!\w)"), WHOLE_BONUS_SCORE
     if text.isalnum():
@@ -269,7 +269,7 @@ def _whole(text: str) -> tuple[re.Pattern[str] | None, float]:
 
 
 def literal_text(text: str) -> str:
-    """The run of characters that a query looks for literally: itself, outer quotes apart."""
+    """Return the characters that a query looks for literally: itself, outer quotes apart."""
     trimmed = text.strip()
     if len(trimmed) > 2 and trimmed[0] == trimmed[-1] == '"':  # noqa: PLR2004 - two quotes
         return trimmed[1:-1]
@@ -277,7 +277,7 @@ def literal_text(text: str) -> str:
 
 
 def iso_time(nanoseconds: int) -> str:
-    """A time of the store as ISO 8601, UTC, to the second."""
+    """Format a time of the store as ISO 8601, UTC, to the second."""
     return datetime.fromtimestamp(nanoseconds // 1_000_000_000, UTC).isoformat()
 
 

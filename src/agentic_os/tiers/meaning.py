@@ -132,12 +132,12 @@ def merge(
 
 
 def wants_words(text: str) -> bool:
-    """Whether a question is a name or a single word: its words answer it first."""
+    """Return whether a question is a name or a single word: its words answer it first."""
     return is_identifier(text) or len(text.split()) == 1
 
 
 def _is_sure(found: Found, candidate: Candidate) -> bool:
-    """Whether a passage is called exactly what was asked for."""
+    """Return whether a passage is called exactly what was asked for."""
     return found.surface == "lexical" and candidate.score >= SURE_SCORE
 
 

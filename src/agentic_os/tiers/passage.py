@@ -52,13 +52,13 @@ class LineMatcher:
         self.close()
 
     def matches(self, text: str) -> bool:
-        """Whether a short text, a name say, answers the query in any of its terms."""
+        """Return whether a short text, a name say, answers the query in any of its terms."""
         return bool(self._ranked([text])) or (
             bool(self._needle) and self._needle in text.casefold()
         )
 
     def best(self, lines: Sequence[str], *, first_line: int) -> Passage | None:
-        """The best stretch of a passage, or ``None`` where no line of it matches.
+        """Find the best stretch of a passage; ``None`` if no line of it matches.
 
         Args:
             lines: the passage's lines.

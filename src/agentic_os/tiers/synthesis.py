@@ -112,7 +112,7 @@ def synthesise(
 
 
 def build_prompt(question: str, passages: Sequence[SourcePassage]) -> tuple[Prompt, int]:
-    """The prompt, and how many of the passages, from the first on, found room in it."""
+    """Build the prompt, and count the passages, from the first on, that found room in it."""
     parts = ["Question:", fence(question), "", "Passages:"]
     room = MAX_PROMPT_CHARS - sum(map(len, parts))
     used = 0
@@ -215,7 +215,7 @@ def _uncited(text: str) -> int:
 
 
 def _number(digits: str) -> int:
-    """The number that digits say; too many of them say none."""
+    """Read a number from digits; ``None`` if there are too many of them."""
     return int(digits) if len(digits) <= _CITATION_DIGITS_CHARS else 0
 
 

@@ -53,7 +53,7 @@ def provider_of(chosen: Synthesis | None, environ: Mapping[str, str]) -> Provide
 
 
 def passages_of(workspace: Workspace, hits: Sequence[Hit]) -> tuple[SourcePassage, ...]:
-    """The confirmed hits, best first, each with the lines around it.
+    """Return the confirmed hits, best first, each with the lines around it.
 
     A hit that stands in the surroundings of a better one is not repeated.
     """
@@ -78,7 +78,7 @@ def with_synthesis(
     passages: Sequence[SourcePassage],
     provider: Provider | None,
 ) -> Answer[SearchData]:
-    """The same answer, with what a language model made of its passages.
+    """Add to an answer what a language model made of its passages.
 
     A provider that fails leaves the hits as they are and makes the answer incomplete; that
     there is none, or that it found nothing, does not (design decision 13).
@@ -110,7 +110,7 @@ def with_synthesis(
 
 
 def _holds(one: SourcePassage, other: Hit) -> bool:
-    """Whether a passage that is sent holds another hit."""
+    """Return whether a passage that is sent holds another hit."""
     first, last = one.lines
     same = (one.hit.project, one.hit.path, one.hit.sha256) == (
         other.project,
@@ -121,7 +121,7 @@ def _holds(one: SourcePassage, other: Hit) -> bool:
 
 
 def _lines(folder: Path, hit: Hit, redactor: Redactor) -> list[str] | None:
-    """The lines of a hit's file, redacted; nothing where it changed or cannot be read."""
+    """Read the lines of a hit's file, redacted; ``None`` if it changed or cannot be read."""
     try:
         with Folder.open(folder) as opened:
             read = opened.read(hit.path, limit_bytes=FILE_LIMIT_BYTES)
@@ -133,7 +133,7 @@ def _lines(folder: Path, hit: Hit, redactor: Redactor) -> list[str] | None:
 
 
 def _widened(hit: Hit, lines: Sequence[str] | None) -> SourcePassage:
-    """The hit with the lines around it, as far as they fit; itself where they are not there."""
+    """Widen a hit by the lines around it, as far as they fit; unchanged if they are missing."""
     first, last = hit.lines
     if lines is None or not 0 < first <= last <= len(lines):
         return SourcePassage(hit=hit)

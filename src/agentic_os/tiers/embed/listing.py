@@ -46,7 +46,7 @@ def list_models(
 
 
 def prepared_answer(data: Path, prepared: Prepared) -> Answer[PreparedModelData]:
-    """What ``model prepare`` says."""
+    """Describe a prepared model for ``model prepare``."""
     found = find_model(data)
     view = _view(
         prepared.path.name,

@@ -71,17 +71,17 @@ class Manifest:
 
 
 def is_model_name(name: str) -> bool:
-    """Whether ``name`` can name a model: letters, digits and inner ``._-``, at most 64."""
+    """Return whether ``name`` can name a model: letters, digits and inner ``._-``, at most 64."""
     return _NAME.fullmatch(name) is not None
 
 
 def is_file_path(path: str) -> bool:
-    """Whether ``path`` can be a model's file: relative, POSIX, without dots that climb."""
+    """Return whether ``path`` can be a model's file: relative, POSIX, without dots that climb."""
     return _FILE.fullmatch(path) is not None and path != MANIFEST
 
 
 def write_manifest(manifest: Manifest) -> bytes:
-    """The bytes of ``model.json``, readable and ending in a newline."""
+    """Return the bytes of ``model.json``, readable and ending in a newline."""
     import msgspec
 
     return msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n"

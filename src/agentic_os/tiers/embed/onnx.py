@@ -249,12 +249,12 @@ def unit(vectors: "Vectors") -> "Vectors":
 
 
 def _encodable(text: str) -> str:
-    """The text without lone surrogates, which the tokenizer cannot take."""
+    """Replace lone surrogates, which the tokenizer cannot take."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _read(folder: Path, file: ModelFile) -> bytes:
-    """The bytes of a model's file, which must be the ones its manifest describes."""
+    """Read a model's file; its bytes must be the ones that the manifest describes."""
     try:
         data = (folder / file.path).read_bytes()
     except OSError as fault:

@@ -23,7 +23,7 @@ _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}")
 
 
 def find_model(data: Path, choice: str | None = None) -> "tuple[Path, Manifest] | None":
-    """The prepared model that a choice means, and its manifest; ``None`` if there is none."""
+    """Find the prepared model that a choice means, and its manifest; ``None`` if there is none."""
     wanted = choice or DEFAULT_MODEL
     sound = Shelf(data).sound()
     by_folder = next((pair for pair in sound if pair[0].name == wanted), None)

@@ -145,7 +145,7 @@ def open_reference(folder: Path, name: str, *, recipe: Recipe | None = None) -> 
 
 
 def model_files(folder: Path) -> tuple[ModelFile, ...]:
-    """The files of a folder that make up its model, hashed: weights, configuration, words.
+    """Hash the files of a folder that make up its model: weights, configuration, vocabulary.
 
     Other files (pickles, which may start code; graphs of other runtimes; pictures) are left out.
 
@@ -171,7 +171,7 @@ def model_files(folder: Path) -> tuple[ModelFile, ...]:
 
 
 def recipe_of(folder: Path, files: Sequence[ModelFile]) -> Recipe:
-    """The recipe of a folder that sentence-transformers opens.
+    """Return the recipe of a folder that sentence-transformers opens.
 
     Raises:
         SemanticIndexError: MODEL_UNSUPPORTED, when it is no such folder.
@@ -189,7 +189,7 @@ def recipe_of(folder: Path, files: Sequence[ModelFile]) -> Recipe:
 
 
 def hub_folder(name: str) -> Path:
-    """The folder of a hub model in the hub's cache.
+    """Find the folder of a hub model in the hub's cache.
 
     Fetched only where the person's environment says ``HF_HUB_OFFLINE=0``.
 

@@ -71,7 +71,7 @@ class Shelf:
         )
 
     def sound(self) -> tuple[tuple[Path, Manifest], ...]:
-        """The usable models, the one prepared last first."""
+        """Return the usable models, the most recently prepared first."""
         found = [
             (model.path, model.manifest) for model in self.models() if model.manifest is not None
         ]
@@ -81,7 +81,7 @@ class Shelf:
     def verified(
         self, *, origin: str | None = None, name: str | None = None, folder: str | None = None
     ) -> tuple[Path, Manifest] | None:
-        """The usable model of this origin, name or folder whose every file hashes as it should."""
+        """Find the usable model of this origin, name or folder, every file of it verified."""
         for path, manifest in self.sound():
             found = (manifest.origin, manifest.name, manifest.folder)
             wanted = (origin or found[0], name or found[1], folder or found[2])
@@ -104,7 +104,7 @@ class Shelf:
 
     @contextmanager
     def staging(self) -> Iterator[Path]:
-        """A hidden folder to build in, gone when the block ends; hold ``writing``."""
+        """Make a hidden folder to build in, deleted when the block ends; hold ``writing``."""
         staged = self._folder / f"{_STAGING}{os.getpid()}-{secrets.token_hex(4)}"
         private_folder(staged)
         try:
@@ -147,7 +147,7 @@ class Shelf:
 
 
 def manifest_of(path: Path) -> Manifest:
-    """The manifest of a model's folder, checked against the folder's name and file lengths.
+    """Read a model's manifest and check it against the folder's name and file lengths.
 
     Raises:
         SemanticIndexError: MODEL_DAMAGED.
@@ -179,7 +179,7 @@ def verify(path: Path, manifest: Manifest) -> None:
 
 
 def describe(folder: Path, relative: str) -> ModelFile:
-    """The length and hash of one file below ``folder``, read in pieces.
+    """Return the length and hash of one file below ``folder``, read in pieces.
 
     Raises:
         SemanticIndexError: MODEL_DAMAGED, when it cannot be read.
@@ -197,7 +197,7 @@ def describe(folder: Path, relative: str) -> ModelFile:
 
 
 def damaged(model: str, fault: str) -> SemanticIndexError:
-    """The refusal of a model whose files are not what its manifest says."""
+    """Build the error for a model whose files are not what its manifest says."""
     return SemanticIndexError(
         f"the model {model} is damaged: {fault}",
         code="MODEL_DAMAGED",

@@ -29,7 +29,7 @@ _MAX_LINE = 100_000_000
 
 
 def read_answer(answer: RawAnswer) -> tuple[EngineHit, ...]:
-    """The passages of an answer, best first as the engine ranks them.
+    """Return the passages of an answer, in the order of the engine's ranking.
 
     Raises:
         EngineFault: ENGINE_FAILED (it says that it failed) or ENGINE_ANSWER_INVALID (it holds no

@@ -136,7 +136,7 @@ async def _hits(
 
 
 def _fault(raised: Exception, endpoint: Command | Address) -> EngineFault:
-    """What a failure means; of groups the first that we raised ourselves counts."""
+    """Classify a failure; of a group, the first fault that we raised ourselves counts."""
     flat = _flat(raised)
     own = next((one for one in flat if isinstance(one, EngineFault)), None)
     if own is not None:

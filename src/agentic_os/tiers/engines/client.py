@@ -96,7 +96,7 @@ async def _search_tool(session: "ClientSession") -> "Tool":
 
 
 def takes_query(name: str, schema: Mapping[str, object]) -> bool:
-    """Whether a tool is a search that a query alone is enough for."""
+    """Return whether a tool is a search that a query alone is enough for."""
     properties = schema.get("properties")
     if not name.startswith(TOOL_NAME) or not isinstance(properties, dict):
         return False
@@ -108,7 +108,7 @@ def takes_query(name: str, schema: Mapping[str, object]) -> bool:
 
 
 def arguments_for(schema: Mapping[str, object], question: str, limit: int) -> dict[str, object]:
-    """The arguments of a search: the query, how much is wanted, and that nothing is written."""
+    """Build the arguments of a search: the query, a limit, and that nothing is written."""
     properties = schema.get("properties")
     known = properties if isinstance(properties, dict) else {}
     arguments: dict[str, object] = {"query": question}

@@ -32,13 +32,13 @@ class Preview:
 
 
 def endpoint_of(project: Project) -> str | None:
-    """The endpoint that a project names, if its tier has one."""
+    """Return the endpoint that a project names, if its tier has one."""
     rag = project.surfaces.rag
     return rag.path if rag is not None and rag.state == "present" else None
 
 
 def is_ambiguous(project: Project) -> bool:
-    """Whether clones of a project differ while none is listed.
+    """Return whether clones of a project differ while none is listed.
 
     Any folder may claim any remote, and with it a project's id: a grant of that id does not say
     which of the folders an engine may run in.

@@ -63,7 +63,7 @@ class _Files:
     known: dict[str, _File | None] = field(default_factory=dict)
 
     def get(self, path: str) -> _File | None:
-        """The file, or nothing where it cannot be read."""
+        """Return the file, or ``None`` if it cannot be read."""
         if path not in self.known:
             try:
                 read = self.folder.read(path, limit_bytes=FILE_LIMIT_BYTES)
@@ -99,7 +99,7 @@ def place_hits(project: Project, hits: Sequence[EngineHit], kinds: frozenset[Kin
 
 
 def relative_path(text: str, folder: Path) -> str | None:
-    """The path below a project that an engine's text means; nothing where it leaves it, or git's.
+    """Return the path below a project that an engine's text means; ``None`` if it leaves it.
 
     An absolute path counts where it lies below the folder, or below where that really is, as
     text.
@@ -150,7 +150,7 @@ def _place(project: Project, files: _Files, hit: EngineHit) -> Candidate | str:
 
 
 def _answered_elsewhere(project: Project, path: str) -> bool:
-    """Whether a path lies in a memory or a vault: a question may be closed to these.
+    """Return whether a path lies in a memory or a vault: a question may be closed to these.
 
     Those of projects inside this one count too, at the places where they usually are.
     """
@@ -193,7 +193,7 @@ def _said_lines(file: _File, hit: EngineHit) -> tuple[int, int] | None:
 
 
 def _places(text: str, said: str) -> Iterator[int]:
-    """The lines on which a text begins."""
+    """Yield the lines on which a text begins."""
     line, seen = 1, 0
     at = text.find(said)
     while at >= 0:

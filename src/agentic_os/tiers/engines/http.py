@@ -62,7 +62,7 @@ def keep_quiet() -> None:
 
 
 def _metered(meter: Meter) -> "httpx2.AsyncBaseTransport":
-    """The ordinary transport, with every byte of an answer's body counted."""
+    """Make the ordinary transport, with every byte of an answer's body counted."""
     import httpx2
 
     class Body(httpx2.AsyncByteStream):

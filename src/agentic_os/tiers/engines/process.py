@@ -60,7 +60,7 @@ SET_VARIABLES: Mapping[str, str] = {
 
 
 def engine_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """The small environment of an engine."""
+    """Build the small environment of an engine."""
     kept = {name: environ[name] for name in KEPT_VARIABLES if name in environ}
     return {**kept, **SET_VARIABLES}
 
@@ -177,7 +177,7 @@ async def _listen(running: _Running, incoming: "Incoming", meter: Meter) -> None
 
 
 async def _piece(running: _Running) -> bytes:
-    """What the engine says next; empty once it has closed stdout."""
+    """Read what the engine says next; empty once it has closed stdout."""
     import anyio
 
     while True:

@@ -80,7 +80,7 @@ class Engines:
 
     @property
     def failed(self) -> bool:
-        """Whether a granted engine did not answer (design decision 13: incomplete)."""
+        """Return whether a granted engine did not answer (design decision 13: incomplete)."""
         return any(
             answer.fault is not None and answer.fault.code not in _LACKED
             for answer in self.answers.values()
@@ -154,7 +154,7 @@ def _overlap(one: Candidate, other: Candidate) -> bool:
 
 
 def _state(project: Project, endpoint: str, settings: Settings) -> Command | Address | EngineFault:
-    """What may be asked, or why nothing is."""
+    """Return what may be asked, or why nothing is."""
     endpoint_read = read_endpoint(endpoint)
     if isinstance(endpoint_read, Unaskable):
         return EngineFault(endpoint_read.code, endpoint_read.reason)

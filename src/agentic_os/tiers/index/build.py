@@ -243,7 +243,7 @@ class _Build:
         }
 
     def vectors(self, texts: dict[str, Chunk]) -> "dict[str, Vectors]":
-        """A vector for each text, embedded only where none is known."""
+        """Return a vector for each text, embedding only those without one."""
         found = {item: self.kept[item] for item in texts if item in self.kept}
         found.update(self.writer.vectors([item for item in texts if item not in found]))
         missing = sorted(

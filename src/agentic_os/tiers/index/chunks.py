@@ -109,19 +109,19 @@ def windows_of(kind: str, path: str, name: str, label: str, start: int, body: st
 
 
 def read_projects(connection: sqlite3.Connection) -> list[tuple[int, str]]:
-    """The store's projects with retrieval: row number and id."""
+    """List the store's projects with retrieval: row number and id."""
     return connection.execute(_PROJECTS).fetchall()
 
 
 def read_files(connection: sqlite3.Connection, pk: int) -> dict[str, str]:
-    """The files of a project that chunks may come from, each with the start of its hash."""
+    """List the files of a project that chunks may come from, each with the start of its hash."""
     return {path: sha256[:SHORT_HASH_CHARS] for path, sha256 in connection.execute(_FILES, (pk,))}
 
 
 def read_chunks(
     connection: sqlite3.Connection, pk: int, project: str, redactor: Redactor
 ) -> ProjectChunks:
-    """The chunks of one project as the store has them.
+    """Read the chunks of one project from the store.
 
     Args:
         connection: the store.
@@ -144,7 +144,7 @@ def read_chunks(
 
 
 def digest_of(chunks: Sequence[Chunk]) -> str:
-    """A digest of rows: equal when the index would hold the same for them."""
+    """Digest rows: equal if the index would hold the same for them."""
     made = hashlib.blake2b(digest_size=16)
     for chunk in chunks:
         row = (chunk.id, chunk.kind, chunk.symbol, chunk.document, chunk.start, chunk.end)

@@ -42,7 +42,7 @@ class IndexState:
 
 
 def read_state(folder: Path) -> IndexState | None:
-    """The state beside a table; ``None`` where there is none that can be used."""
+    """Read the state beside a table; ``None`` if there is none that can be used."""
     try:
         with (folder / STATE_NAME).open("rb") as stream:
             data = stream.read(STATE_LIMIT_BYTES + 1)

@@ -17,7 +17,7 @@ from agentic_os.tiers.index.writer import VectorWriter, private_files
 
 
 def index_status(workspace: Workspace) -> Answer[IndexStatusData]:
-    """What the index holds, and what of the store is not in it yet.
+    """Report what the index holds, and what of the store is not in it yet.
 
     A damaged index, or one of another embedder, is an answer with a warning, not an error.
     """
@@ -93,7 +93,7 @@ def optimize_index(person: Person, command_line_roots: Sequence[str]) -> Answer[
 
 
 def _chosen_fingerprint(workspace: Workspace) -> str | None:
-    """The fingerprint of the embedder that would be opened; ``None`` where there is none."""
+    """Return the fingerprint of the embedder that would be opened; ``None`` if there is none."""
     data, choice = workspace.places.data, workspace.settings.embedding_model
     found = find_model(data, choice)
     if found is not None:

@@ -63,7 +63,7 @@ class Semantic:
 
 
 def has_index(workspace: Workspace) -> bool:
-    """Whether there is an index of any embedder; nothing is opened."""
+    """Return whether there is an index of any embedder; nothing is opened."""
     return bool(tables(vectors_folder(workspace.store.space)))
 
 
@@ -148,7 +148,7 @@ def _changed() -> SemanticIndexError:
 
 
 def _stamp(path: Path) -> tuple[int, ...]:
-    """What tells one file from another that was published in its place."""
+    """Identify a published file: one that replaced it has another stamp."""
     try:
         seen = path.stat()
     except OSError:
@@ -199,7 +199,7 @@ def unindexed_files(workspace: Workspace, state: IndexState, scope: set[str]) ->
 
 
 def embedder_of(data: Path, choice: str | None) -> "Embedder":
-    """The embedder that a choice means; a process opens each one once.
+    """Return the embedder that a choice means; a process opens each one once.
 
     Raises:
         SemanticIndexError: as ``open_embedder``.

@@ -86,7 +86,7 @@ def vectors_folder(space: Space) -> Path:
 
 
 def table_name(fingerprint: str) -> str:
-    """The name of the table of an embedder."""
+    """Return the name of an embedder's table."""
     return f"chunks-{LAYOUT}-{fingerprint[:_FINGERPRINT_CHARS]}"
 
 
@@ -108,12 +108,12 @@ def tables(folder: Path) -> tuple[Path, ...]:
 
 
 def is_table(path: Path) -> bool:
-    """Whether anything was ever committed there; a killed first build leaves only data."""
+    """Return whether anything was ever committed there; a killed first build leaves only data."""
     return (path / "_versions").is_dir()
 
 
 def engine() -> Any:
-    """The package that reads tables, its logs kept off stderr.
+    """Import the package that reads tables, its logs kept off stderr.
 
     Raises:
         SemanticIndexError: EXTRA_MISSING.
@@ -167,7 +167,7 @@ class VectorTable:
         kinds: Collection[str] = (),
         exact: bool = True,
     ) -> list[Near]:
-        """The rows nearest to a vector, best first.
+        """Find the rows nearest to a vector, best first.
 
         Args:
             vector: the encoded question.
@@ -254,7 +254,7 @@ def forget_tables() -> None:
 
 
 def looks_at_all(rows: int, of: int) -> bool:
-    """Whether a search among ``rows`` of a table's ``of`` rows looks at each of them."""
+    """Return whether a search among ``rows`` of a table's ``of`` rows looks at each of them."""
     if rows < EXACT_BELOW_ROWS:
         return True
     return rows < EXACT_FILTERED_ROWS and rows * EXACT_FILTERED_SHARE < of
@@ -279,7 +279,7 @@ class reading:  # noqa: N801 - reads as a statement: with reading()
 
 
 def filter_of(projects: Collection[str] | None, kinds: Collection[str] = ()) -> str | None:
-    """The condition that rows of these projects and kinds meet; ``None`` for all rows."""
+    """Build the condition that rows of these projects and kinds meet; ``None`` for all rows."""
     parts = []
     if projects is not None:
         parts.append(f"project IN ({_listed(sorted(projects))})" if projects else "false")

@@ -88,7 +88,7 @@ class VectorWriter:
         return {item for item in hashes if item not in self._reusable and item not in self._waiting}
 
     def vectors(self, hashes: Sequence[str]) -> "dict[str, Vectors]":
-        """The vectors of those texts that were embedded before.
+        """Return the vectors of those texts that were embedded before.
 
         Raises:
             SemanticIndexError: INDEX_DAMAGED.
@@ -262,7 +262,7 @@ def private_files() -> Iterator[None]:
 
 @contextmanager
 def writing() -> Iterator[None]:
-    """Turns what the engine raises while it writes into the error a person reads."""
+    """Turn what lance raises while it writes into the error a person reads."""
     try:
         yield
     except AgenticOSError:

