@@ -200,7 +200,7 @@ def _said(child: Child, deadline: float, limit_bytes: int) -> tuple[tuple[bytes,
                     waiting.unregister(key.fileobj)
                 said[key.data] += piece
                 cut = cut or len(said[key.data]) > limit_bytes
-    output, errors = (bytes(said.get(pipe, b"")) for pipe in pipes)
+    output, errors = (b"" if pipe is None else bytes(said[pipe]) for pipe in pipes)
     return (output, errors), cut
 
 

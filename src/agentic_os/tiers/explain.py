@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from agentic_os.registry.project import Project
 from agentic_os.results import Kind, SurfaceTrace
-from agentic_os.tiers.interface import Found
-from agentic_os.tiers.meaning import ENGINE, SEMANTIC, Meant
+from agentic_os.tiers.interface import ENGINE, SEMANTIC, Found
+from agentic_os.tiers.meaning import SemanticAnswer
 
 if TYPE_CHECKING:
     from agentic_os.tiers.engines.surface import Engines
@@ -32,7 +32,7 @@ def surface_traces(
     scope: Sequence[Project],
     documents: Mapping[str, Mapping[str, int]],
     answers: Sequence[Found],
-    meant: Meant,
+    semantic: SemanticAnswer,
     engines: "Engines | None",
 ) -> tuple[SurfaceTrace, ...]:
     """Report what every surface of every project did.
@@ -41,7 +41,7 @@ def surface_traces(
         scope: the projects that were asked.
         documents: how many passages of each kind each of them has.
         answers: what surfaces of words found.
-        meant: what the semantic index found.
+        semantic: what the semantic index found.
         engines: what engines of projects' own found, if any was looked at.
     """
     traces = []
@@ -63,18 +63,18 @@ def surface_traces(
                     missing=None if own else _missing(project, surface),
                 )
             )
-        traces.append(_semantic_trace(project, meant))
+        traces.append(_semantic_trace(project, semantic))
         if engines is not None and project.id in engines.answers:
             traces.append(_engine_trace(project, engines))
     return tuple(traces)
 
 
-def _semantic_trace(project: Project, meant: Meant) -> SurfaceTrace:
-    found = None if meant.answer is None else meant.answer.found
-    missing = meant.missing
+def _semantic_trace(project: Project, semantic: SemanticAnswer) -> SurfaceTrace:
+    found = semantic.found
+    missing = semantic.missing
     if not project.retrieval:
         missing = "opted out of retrieval"
-    elif missing is None and project.id not in meant.indexed:
+    elif missing is None and project.id not in semantic.indexed:
         missing = "not in the index"
     score = None if found is None else found.by_project.get(project.id)
     return SurfaceTrace(

@@ -11,6 +11,8 @@ import msgspec
 
 from agentic_os.results import Kind, SearchMode
 
+SEMANTIC = "semantic"
+ENGINE = "engine"
 DEFAULT_LIMIT_HITS = 10
 ARM_CANDIDATES = 50
 """Candidates that each arm of a hybrid search contributes at least."""

@@ -1,6 +1,6 @@
-"""Who answers by meaning: our semantic index, and engines of projects' own; and how they merge.
+"""Answers by meaning, from our semantic index and engines of projects' own, and how they merge.
 
-Nothing of either is loaded where there is none.
+Nothing of either is loaded if there is none.
 """
 
 from collections.abc import Sequence
@@ -14,38 +14,35 @@ from agentic_os.registry.project import Project
 from agentic_os.results import Omission
 from agentic_os.text.tokens import is_identifier
 from agentic_os.tiers.fusion import fuse, place_of
-from agentic_os.tiers.interface import Candidate, Found, Query
+from agentic_os.tiers.index.codes import NO_INDEX, index_error
+from agentic_os.tiers.interface import ENGINE, SEMANTIC, Candidate, Found, Query
 from agentic_os.tiers.lexical import SURE_SCORE
 
 if TYPE_CHECKING:
     from agentic_os.tiers.engines.surface import Engines
-    from agentic_os.tiers.index.surface import Semantic
+    from agentic_os.tiers.index.surface import IndexAnswer
 
-SEMANTIC = "semantic"
-ENGINE = "engine"
-
-_NO_INDEX = "there is no semantic index"
 _WORDS_ONLY = "the words themselves were searched"
 _ENGINES_ONLY = "projects' own engines were asked"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Meant:
-    """What the semantic index answered, or why it did not."""
+class SemanticAnswer:
+    """The semantic index's answer, or why there is none."""
 
-    answer: "Semantic | None" = None
+    index: "IndexAnswer | None" = None
     missing: str | None = None
     omissions: tuple[Omission, ...] = ()
 
     @property
     def found(self) -> Found | None:
-        """What the index found, if it answered."""
-        return self.answer.found if self.answer else None
+        """The candidates of the index, if it answered."""
+        return self.index.found if self.index else None
 
     @property
     def indexed(self) -> frozenset[str]:
-        """Projects that have rows in the index."""
-        return self.answer.indexed if self.answer else frozenset()
+        """The projects that have rows in the index."""
+        return self.index.indexed if self.index else frozenset()
 
 
 def ask_own_engines(workspace: Workspace, query: Query, scope: list[Project]) -> "Engines | None":
@@ -61,7 +58,7 @@ def ask_own_engines(workspace: Workspace, query: Query, scope: list[Project]) ->
     return ask_engines(scope, workspace.settings, query, workspace.environ)
 
 
-def ask_index(workspace: Workspace, query: Query, *, alone: bool) -> Meant:
+def ask_index(workspace: Workspace, query: Query, *, alone: bool) -> SemanticAnswer:
     """Ask the semantic index, where the mode wants it and there is one.
 
     Args:
@@ -73,32 +70,28 @@ def ask_index(workspace: Workspace, query: Query, *, alone: bool) -> Meant:
         SemanticIndexError: an answer by meaning alone was asked for, and nobody can give it.
     """
     if query.mode == "lexical":
-        return Meant(missing="not asked")
+        return SemanticAnswer(missing="not asked")
     if not _has_index(workspace.store.space.folder):
         if query.mode == "semantic" and alone:
-            raise SemanticIndexError(
-                _NO_INDEX,
-                code="SEMANTIC_UNAVAILABLE",
-                hint="Make one: agentic-os model prepare, then agentic-os index build.",
-            )
+            raise index_error("SEMANTIC_UNAVAILABLE", NO_INDEX)
         fault = (
             Omission(
                 code="SEMANTIC_UNAVAILABLE",
                 scope=SEMANTIC,
-                reason=f"{_NO_INDEX}; {_WORDS_ONLY if alone else _ENGINES_ONLY}",
+                reason=f"{NO_INDEX}; {_WORDS_ONLY if alone else _ENGINES_ONLY}",
             ),
         )
-        return Meant(missing=_NO_INDEX, omissions=fault if query.mode != "auto" else ())
+        return SemanticAnswer(missing=NO_INDEX, omissions=fault if query.mode != "auto" else ())
     # Not loaded where there is no index.
     from agentic_os.tiers.index import surface as semantic
 
     try:
-        return Meant(answer=semantic.ask_index(workspace, query))
+        return SemanticAnswer(index=semantic.ask_index(workspace, query))
     except SemanticIndexError as fault:
         if query.mode == "semantic" and alone:
             raise
         reason = f"{fault.message}; {_WORDS_ONLY if alone else _ENGINES_ONLY}"
-        return Meant(
+        return SemanticAnswer(
             missing=fault.message,
             omissions=(Omission(code=fault.code, scope=SEMANTIC, reason=reason),),
         )
@@ -110,25 +103,33 @@ def _has_index(space: Path) -> bool:
 
 
 def merge(
-    query: Query, answers: list[Found], near: list[Found]
+    query: Query, by_words: list[Found], by_meaning: list[Found]
 ) -> tuple[list[Candidate], list[Candidate]]:
-    """One ranked list, and those of it that were found by meaning only."""
-    lists = [answer.candidates for answer in answers]
-    if not near:
-        return fuse(lists), []
-    lists = [_meaningful(answer, near) for answer in answers]
-    meant: list[Sequence[Candidate]] = []
-    for found in near:
-        meant.append(_aligned(found, [*lists, *meant]))
-    said = {place_of(candidate) for ranked in lists for candidate in ranked}
-    unlike = [candidate for candidate in fuse(meant) if place_of(candidate) not in said]
+    """Merge what all surfaces found; return one ranked list, and those found by meaning alone.
+
+    Args:
+        query: what was asked.
+        by_words: the answers of full text and of the code graph.
+        by_meaning: the answers of the semantic index and of engines.
+    """
+    word_lists = [answer.candidates for answer in by_words]
+    if not by_meaning:
+        return fuse(word_lists), []
+    word_lists = [_with_near_lines(answer, by_meaning) for answer in by_words]
+    meaning_lists: list[Sequence[Candidate]] = []
+    for answer in by_meaning:
+        meaning_lists.append(_aligned(answer, [*word_lists, *meaning_lists]))
+    in_words = {place_of(candidate) for ranked in word_lists for candidate in ranked}
+    meaning_only = [item for item in fuse(meaning_lists) if place_of(item) not in in_words]
     if wants_words(query.text):
-        # Who asks for a name wants that name; what is merely like it comes after.
-        return [*fuse(lists), *unlike], unlike
-    sure = fuse([[item for item in found.candidates if _is_sure(found, item)] for found in answers])
-    first = {place_of(candidate) for candidate in sure}
-    rest = [item for item in fuse([*lists, *meant]) if place_of(item) not in first]
-    return [*sure, *rest], unlike
+        # A question that is a name asks for that name; what is merely like it comes after.
+        return [*fuse(word_lists), *meaning_only], meaning_only
+    named = fuse(
+        [[item for item in found.candidates if _is_named(found, item)] for found in by_words]
+    )
+    first = {place_of(candidate) for candidate in named}
+    rest = [item for item in fuse([*word_lists, *meaning_lists]) if place_of(item) not in first]
+    return [*named, *rest], meaning_only
 
 
 def wants_words(text: str) -> bool:
@@ -136,18 +137,18 @@ def wants_words(text: str) -> bool:
     return is_identifier(text) or len(text.split()) == 1
 
 
-def _is_sure(found: Found, candidate: Candidate) -> bool:
+def _is_named(found: Found, candidate: Candidate) -> bool:
     """Return whether a passage is called exactly what was asked for."""
     return found.surface == "lexical" and candidate.score >= SURE_SCORE
 
 
-def _meaningful(answer: Found, near: list[Found]) -> Sequence[Candidate]:
-    """Where only some of the words were found, the lines that are near in meaning say more."""
+def _with_near_lines(answer: Found, by_meaning: list[Found]) -> Sequence[Candidate]:
+    """Quote the lines near in meaning if only some of the words were found: they say more."""
     if not answer.relaxed:
         return answer.candidates
     nearer = {
         place_of(candidate): candidate
-        for found in near
+        for found in by_meaning
         for candidate in found.candidates
         if candidate.lines is not None
     }

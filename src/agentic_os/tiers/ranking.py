@@ -19,28 +19,28 @@ from agentic_os.tiers.lexical import TIE_DIGITS
 
 
 def rank_projects(
-    words: Sequence[Found],
-    near: Sequence[Found],
+    by_words: Sequence[Found],
+    by_meaning: Sequence[Found],
     *,
-    unlike: Sequence[Candidate],
+    meaning_only: Sequence[Candidate],
     names: Mapping[str, str],
     words_first: bool,
 ) -> tuple[ProjectRank, ...]:
     """Rank the projects in scope that have an answer, best first.
 
     Args:
-        words: what surfaces of words found.
-        near: what was found by meaning.
-        unlike: passages that were found by meaning only.
+        by_words: the answers of surfaces that look for words.
+        by_meaning: the answers of surfaces that look for meaning.
+        meaning_only: passages that were found by meaning alone.
         names: the projects in scope.
         words_first: projects that no word points at go last.
     """
-    hits: Counter[str] = Counter(candidate.project for candidate in unlike)
-    for answer in words:
+    hits: Counter[str] = Counter(candidate.project for candidate in meaning_only)
+    for answer in by_words:
         hits.update({project: score.hits for project, score in answer.by_project.items()})
-    said = {project for answer in words for project in answer.by_project}
+    in_words = {project for answer in by_words for project in answer.by_project}
     scores: dict[str, float] = {}
-    for answer in (*words, *near):
+    for answer in (*by_words, *by_meaning):
         order = {
             project: (-round(score.best, TIE_DIGITS), -score.hits, project)
             for project, score in answer.by_project.items()
@@ -50,9 +50,9 @@ def rank_projects(
     ranked = sorted(
         scores.keys() & names.keys(),
         key=lambda project: (
-            words_first and project not in said,
+            words_first and project not in in_words,
             -scores[project],
-            project not in said,
+            project not in in_words,
             -hits[project],
             project,
         ),

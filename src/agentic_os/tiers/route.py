@@ -9,9 +9,12 @@ granted it. Whatever surface a candidate comes from, it is shown only after ``co
 its file again.
 """
 
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
 from msgspec.structs import replace
 
-from agentic_os.aggregate.workspace import Workspace
+from agentic_os.aggregate.workspace import Unread, Workspace
 from agentic_os.errors import UsageError
 from agentic_os.registry.project import Project
 from agentic_os.results import (
@@ -20,6 +23,7 @@ from agentic_os.results import (
     Hit,
     Omission,
     ProjectFailure,
+    ProjectRank,
     SearchData,
 )
 from agentic_os.text.fencing import one_line
@@ -27,16 +31,17 @@ from agentic_os.tiers.confirm import Confirmer, Dropped, Source
 from agentic_os.tiers.explain import SURFACE_KINDS, surface_traces
 from agentic_os.tiers.interface import (
     ARM_CANDIDATES,
+    ENGINE,
     MAX_LIMIT_HITS,
     MAX_QUERY_CHARS,
+    SEMANTIC,
     Candidate,
     Found,
     Query,
 )
 from agentic_os.tiers.lexical import Lexical
 from agentic_os.tiers.meaning import (
-    ENGINE,
-    SEMANTIC,
+    SemanticAnswer,
     ask_index,
     ask_own_engines,
     merge,
@@ -45,6 +50,9 @@ from agentic_os.tiers.meaning import (
 from agentic_os.tiers.passage import LineMatcher
 from agentic_os.tiers.ranking import rank_projects
 
+if TYPE_CHECKING:
+    from agentic_os.tiers.engines.surface import Engines
+
 _NO_CORPUS = "no code or documents were taken in yet: agentic-os index build"
 _HAS_GRAPH = "SELECT 1 FROM graph_repo WHERE nodes > 0 LIMIT 1"
 _SCOPE_COVERAGE = """
@@ -52,6 +60,40 @@ SELECT project.id, document.kind, count(*) FROM document
 JOIN project ON project.pk = document.project GROUP BY document.project, document.kind
 UNION ALL SELECT project, 'graph', nodes FROM graph_repo WHERE nodes > 0
 """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Answers:
+    """The answers of every surface that was asked, before they are merged."""
+
+    by_words: list[Found]
+    timed_out: tuple[Omission, ...]
+    semantic: SemanticAnswer
+    engines: "Engines | None"
+
+    @property
+    def by_meaning(self) -> list[Found]:
+        """The answers of the semantic index and of engines."""
+        found = (self.semantic.found, self.engines.found if self.engines else None)
+        return [answer for answer in found if answer]
+
+    @property
+    def engines_answered(self) -> frozenset[str]:
+        """The projects whose own engine answered."""
+        return self.engines.answered if self.engines else frozenset()
+
+    @property
+    def omissions(self) -> tuple[Omission, ...]:
+        """What the surfaces left out."""
+        of_engines = self.engines.omissions if self.engines else ()
+        return (*self.timed_out, *self.semantic.omissions, *of_engines)
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether a surface that was to answer failed, or did not answer in time."""
+        return bool(self.engines and self.engines.failed) or any(
+            item.code == "GRAPH_TIME_OUT" for item in self.timed_out
+        )
 
 
 def search(
@@ -74,62 +116,77 @@ def search(
         for project in workspace.fleet.projects
         if query.projects is None or project.id in query.projects
     ]
-    engines = ask_own_engines(workspace, query, scope)
-    heard = engines.heard if engines else frozenset()
-    meant = ask_index(workspace, query, alone=not heard)
-    answers, timed_out = _ask(workspace, query, hybrid=meant.answer is not None or bool(heard))
-    near = [found for found in (meant.found, engines.found if engines else None) if found]
-    merged, unlike = merge(query, answers, near)
-    hits, dropped = ([], []) if projects_only else _confirmed(workspace, query, merged)
-    unread = workspace.unread({project.id for project in scope})
-    documents = _documents(workspace, {project.id for project in scope})
-    vain = workspace.unanswerable(query.projects)
-    omissions = [
-        *unread.omissions,
-        *vain,
-        *timed_out,
-        *meant.omissions,
-        *(engines.omissions if engines else ()),
-        *_without_corpus(workspace, query),
-        *_dropped_omissions(dropped),
-    ]
-    names = {project.id: project.name for project in scope}
-    coverage = Coverage(
-        projects_searched=sum(bool(kinds) for kinds in documents.values()),
-        projects_failed=_failures(scope, unread.projects),
-        surfaces={
-            surface: sum(
-                any(kind in kinds_here for kind in kinds) for kinds_here in documents.values()
-            )
-            for surface, kinds in SURFACE_KINDS.items()
-        }
-        | {SEMANTIC: len(meant.indexed & names.keys()), ENGINE: len(heard)},
-        embedder=meant.answer.embedder if meant.answer else None,
-        unindexed=len(unread.omissions) + (meant.answer.unindexed if meant.answer else 0),
-        stale=workspace.stale,
-        relaxed=any(answer.relaxed for answer in answers),
-    )
-    ranked = (
-        rank_projects(
-            answers, near, unlike=unlike, names=names, words_first=wants_words(query.text)
+    answers = _ask(workspace, query, scope)
+    merged, meaning_only = merge(query, answers.by_words, answers.by_meaning)
+    hits: list[Hit] = []
+    dropped: list[Dropped] = []
+    ranked: tuple[ProjectRank, ...] = ()
+    if projects_only:
+        ranked = rank_projects(
+            answers.by_words,
+            answers.by_meaning,
+            meaning_only=meaning_only,
+            names={project.id: project.name for project in scope},
+            words_first=wants_words(query.text),
         )
-        if projects_only
-        else ()
-    )
+        total = len(ranked)
+    else:
+        hits, dropped = _confirmed(workspace, query, merged)
+        found = sum(answer.total for answer in answers.by_words) + len(meaning_only)
+        total = found - len(dropped)
+    ids = {project.id for project in scope}
+    documents = _documents(workspace, ids)
+    unread = workspace.unread(ids)
+    unanswerable = workspace.unanswerable(query.projects)
     data = SearchData(
         query=one_line(query.text),
-        total=len(ranked) if projects_only else _total(answers, unlike) - len(dropped),
+        total=total,
         hits=tuple(hits),
-        coverage=coverage,
+        coverage=_coverage(workspace, scope, answers, documents, unread),
         projects=ranked[: query.limit],
-        explain=surface_traces(scope, documents, answers, meant, engines) if explain else (),
+        explain=surface_traces(
+            scope, documents, answers.by_words, answers.semantic, answers.engines
+        )
+        if explain
+        else (),
     )
     return Answer(
         data=data,
-        omissions=tuple(omissions),
+        omissions=(
+            *unread.omissions,
+            *unanswerable,
+            *answers.omissions,
+            *_without_corpus(workspace, query),
+            *_dropped_omissions(dropped),
+        ),
         warnings=workspace.warnings_for(query.projects),
-        incomplete=bool(unread.omissions or vain or (engines and engines.failed))
-        or any(item.code == "GRAPH_TIME_OUT" for item in timed_out),
+        incomplete=bool(unread.omissions or unanswerable) or answers.incomplete,
+    )
+
+
+def _coverage(
+    workspace: Workspace,
+    scope: list[Project],
+    answers: _Answers,
+    documents: dict[str, dict[str, int]],
+    unread: Unread,
+) -> Coverage:
+    """Say what the answer was made from."""
+    index = answers.semantic.index
+    surfaces = {
+        surface: sum(not kinds_here.keys().isdisjoint(kinds) for kinds_here in documents.values())
+        for surface, kinds in SURFACE_KINDS.items()
+    }
+    surfaces[SEMANTIC] = sum(project.id in answers.semantic.indexed for project in scope)
+    surfaces[ENGINE] = len(answers.engines_answered)
+    return Coverage(
+        projects_searched=sum(bool(kinds) for kinds in documents.values()),
+        projects_failed=_failures(scope, unread.projects),
+        surfaces=surfaces,
+        embedder=index.embedder if index else None,
+        unindexed=len(unread.omissions) + (index.unindexed if index else 0),
+        stale=workspace.stale,
+        relaxed=any(answer.relaxed for answer in answers.by_words),
     )
 
 
@@ -142,11 +199,18 @@ def _check(query: Query) -> None:
         raise UsageError(f"the limit must be between 1 and {MAX_LIMIT_HITS}")
 
 
-def _total(answers: list[Found], unlike: list[Candidate]) -> int:
-    return sum(answer.total for answer in answers) + len(unlike)
+def _ask(workspace: Workspace, query: Query, scope: list[Project]) -> _Answers:
+    """Ask every surface that may answer."""
+    engines = ask_own_engines(workspace, query, scope)
+    answered = bool(engines and engines.answered)
+    semantic = ask_index(workspace, query, alone=not answered)
+    by_words, timed_out = _ask_words(
+        workspace, query, hybrid=semantic.index is not None or answered
+    )
+    return _Answers(by_words=by_words, timed_out=timed_out, semantic=semantic, engines=engines)
 
 
-def _ask(
+def _ask_words(
     workspace: Workspace, query: Query, *, hybrid: bool
 ) -> tuple[list[Found], tuple[Omission, ...]]:
     """Ask every surface of words that may answer: the graph before full text."""

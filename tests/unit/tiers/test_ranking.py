@@ -40,9 +40,13 @@ def only(project: str, count: int) -> list[Candidate]:
 
 
 def order(
-    words: list[Found], near: list[Found], unlike: list[Candidate], *, words_first: bool = False
+    words: list[Found],
+    near: list[Found],
+    alone: list[Candidate],
+    *,
+    words_first: bool = False,
 ) -> list[tuple[str, int]]:
-    ranked = rank_projects(words, near, unlike=unlike, names=NAMES, words_first=words_first)
+    ranked = rank_projects(words, near, meaning_only=alone, names=NAMES, words_first=words_first)
     assert all(row.name == row.project.upper() for row in ranked)
     return [(row.project, row.hits) for row in ranked]
 
@@ -74,10 +78,10 @@ def test_words_go_before_meaning_on_equal_scores() -> None:
 def test_an_identifier_is_answered_by_its_words_first() -> None:
     words = [found("lexical", a=(3.0, 1), b=(2.0, 1))]
     near = [found("semantic", c=(0.9, 1), a=(0.5, 1)), found("engine", c=(0.9, 5))]
-    unlike = only("c", 6)
+    meaning_only = only("c", 6)
 
-    assert order(words, near, unlike)[0] == ("c", 6)
-    assert order(words, near, unlike, words_first=True) == [("a", 1), ("b", 1), ("c", 6)]
+    assert order(words, near, meaning_only)[0] == ("c", 6)
+    assert order(words, near, meaning_only, words_first=True) == [("a", 1), ("b", 1), ("c", 6)]
 
 
 def test_a_passage_that_words_and_meaning_found_counts_once() -> None:

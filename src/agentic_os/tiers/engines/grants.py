@@ -13,6 +13,7 @@ from agentic_os.registry.project import Project
 from agentic_os.results import GrantView
 from agentic_os.settings.values import Settings
 from agentic_os.text.secrets.redaction import Redactor
+from agentic_os.tiers.engines.codes import ENGINE_CODES
 from agentic_os.tiers.engines.endpoint import (
     Address,
     Command,
@@ -65,13 +66,13 @@ def preview(project: Project, environ: Mapping[str, str]) -> Preview:
         raise RegistryError(
             f"the engine of {project.id} cannot be granted: {asked.reason}",
             code=asked.code,
-            hint="Name the command that serves it, such as `ccc mcp`.",
+            hint=ENGINE_CODES[asked.code].hint,
         )
     if is_ambiguous(project):
         raise RegistryError(
             f"clones of {project.id} differ: a grant could not say in which one to run",
             code="ENGINE_CLONES_DIFFER",
-            hint="List the one you mean under [[project]] in projects.toml.",
+            hint=ENGINE_CODES["ENGINE_CLONES_DIFFER"].hint,
         )
     program = None
     if isinstance(asked, Command):

@@ -23,9 +23,8 @@ from agentic_os.tiers.engines.codes import ENGINE_CODES
 from agentic_os.tiers.engines.endpoint import Address, Command, Unaskable, read_endpoint
 from agentic_os.tiers.engines.grants import endpoint_of, is_ambiguous
 from agentic_os.tiers.engines.values import EngineFault
-from agentic_os.tiers.interface import Candidate, Found, ProjectScore, Query
+from agentic_os.tiers.interface import ENGINE, Candidate, Found, ProjectScore, Query
 
-SURFACE = "engine"
 ENGINE_KINDS: frozenset[Kind] = frozenset({"code", "document"})
 
 _COUNTED = frozenset({"ENGINE_NOT_GRANTED", "ENGINE_IS_A_PATH", "ENGINE_ENDPOINT_INVALID"})
@@ -63,7 +62,7 @@ class Engines:
                     Omission(
                         code=answer.fault.code,
                         scope=answer.project,
-                        reason=f"its engine was not heard: {answer.fault.reason}",
+                        reason=f"its engine did not answer: {answer.fault.reason}",
                     )
                 )
             listed += [
@@ -72,7 +71,7 @@ class Engines:
             ]
         fleet = [
             Omission(
-                code=code, scope=SURFACE, reason=ENGINE_CODES[code].meaning, count=counted[code]
+                code=code, scope=ENGINE, reason=ENGINE_CODES[code].meaning, count=counted[code]
             )
             for code in sorted(counted)
         ]
@@ -87,13 +86,13 @@ class Engines:
         )
 
     @property
-    def heard(self) -> frozenset[str]:
-        """Projects whose engine answered."""
+    def answered(self) -> frozenset[str]:
+        """The projects whose engine answered."""
         return frozenset(name for name, answer in self.answers.items() if answer.fault is None)
 
 
 NOBODY = Engines(
-    found=Found(surface=SURFACE, candidates=(), total=0, by_project={}, milliseconds=0.0),
+    found=Found(surface=ENGINE, candidates=(), total=0, by_project={}, milliseconds=0.0),
     answers={},
 )
 
@@ -181,7 +180,7 @@ def _found(answers: Sequence[EngineAnswer], milliseconds: float, redactor: Redac
         for _, candidate in ranked
     ]
     return Found(
-        surface=SURFACE,
+        surface=ENGINE,
         candidates=candidates,
         total=len(candidates),
         by_project={

@@ -30,7 +30,7 @@ from agentic_os.tiers.index.state import (
     read_state,
     write_state,
 )
-from agentic_os.tiers.index.table import engine, vectors_folder
+from agentic_os.tiers.index.table import lance_module, vectors_folder
 from agentic_os.tiers.index.writer import VectorWriter, discard_table, private_files
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def build_index(
         StoreLockedError: another process writes.
         SettingsError: projects.toml is wrong.
     """
-    engine()
+    lance_module()
     with open_workspace(
         person,
         command_line_roots,

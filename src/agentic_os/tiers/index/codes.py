@@ -1,61 +1,57 @@
 """Every code about the semantic index: how bad it is, what it means, what to do.
 
-The reference page is generated from this table.
+Errors and warnings take their hint from this table, and the reference page is printed from it.
 """
 
-from collections.abc import Mapping
-from types import MappingProxyType
+from agentic_os.codes import CodeTable
+from agentic_os.errors import SemanticIndexError
 
-from agentic_os.codes import CodeRow
+_REBUILD = "Make it anew: agentic-os index build"
 
-_BUILD = "agentic-os index build"
-
-INDEX_CODES: Mapping[str, CodeRow] = MappingProxyType(
-    {
-        row.code: row
-        for row in (
-            CodeRow(
-                code="SEMANTIC_UNAVAILABLE",
-                severity="info",
-                meaning="There is no semantic index; the words themselves are searched.",
-                hint="agentic-os model prepare, then agentic-os index build.",
-            ),
-            CodeRow(
-                code="MODEL_MISSING",
-                severity="warning",
-                meaning="The embedding model is not prepared on this machine.",
-                hint="agentic-os model prepare",
-            ),
-            CodeRow(
-                code="EMBEDDER_CHANGED",
-                severity="warning",
-                meaning="The index was made by another embedding model; vectors never mix.",
-                hint=_BUILD,
-            ),
-            CodeRow(
-                code="INDEX_DAMAGED",
-                severity="error",
-                meaning="The bytes of the index cannot be used.",
-                hint=f"{_BUILD} makes it anew.",
-            ),
-            CodeRow(
-                code="INDEX_FULL",
-                severity="error",
-                meaning="There is no room for the index; what was indexed before still answers.",
-                hint="Free some space in the cache folder.",
-            ),
-            CodeRow(
-                code="INDEX_UNWRITABLE",
-                severity="error",
-                meaning="The folder of the index cannot be written.",
-                hint="agentic-os paths shows it; AGENTIC_OS_CACHE_DIR moves it.",
-            ),
-            CodeRow(
-                code="EXTRA_MISSING",
-                severity="warning",
-                meaning="What reads the index, or runs the model, is not installed.",
-                hint="pip install 'agentic-os[rag]'",
-            ),
-        )
-    }
+INDEX_CODES = CodeTable(
+    (
+        "SEMANTIC_UNAVAILABLE",
+        "info",
+        "There is no semantic index; the words themselves are searched.",
+        "Make one: agentic-os model prepare, then agentic-os index build.",
+    ),
+    (
+        "MODEL_MISSING",
+        "warning",
+        "The embedding model is not prepared on this machine.",
+        "Prepare it once: agentic-os model prepare",
+    ),
+    (
+        "EMBEDDER_CHANGED",
+        "warning",
+        "The index was made by another embedding model; vectors never mix.",
+        _REBUILD,
+    ),
+    ("INDEX_DAMAGED", "error", "The bytes of the index cannot be used.", _REBUILD),
+    (
+        "INDEX_FULL",
+        "error",
+        "There is no room for the index; what was indexed before still answers.",
+        "Free some space in the cache folder; what was indexed before still answers.",
+    ),
+    (
+        "INDEX_UNWRITABLE",
+        "error",
+        "The folder of the index cannot be written.",
+        "`agentic-os paths` shows it; AGENTIC_OS_CACHE_DIR moves it.",
+    ),
+    (
+        "EXTRA_MISSING",
+        "warning",
+        "What reads the index, or runs the model, is not installed.",
+        "Install it: pip install 'agentic-os[rag]'",
+    ),
 )
+
+NO_INDEX = "there is no semantic index"
+OTHER_EMBEDDER = "the semantic index was made by another embedding model"
+
+
+def index_error(code: str, message: str) -> SemanticIndexError:
+    """Build an error; its hint comes from the table."""
+    return SemanticIndexError(message, code=code, hint=INDEX_CODES[code].hint)

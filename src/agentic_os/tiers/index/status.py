@@ -8,10 +8,11 @@ from agentic_os.aggregate.store.database import writing
 from agentic_os.aggregate.store.space import space_bytes
 from agentic_os.aggregate.workspace import Person, Workspace, open_workspace
 from agentic_os.errors import SemanticIndexError
-from agentic_os.results import Answer, Diagnostic, IndexOptimizeData, IndexStatusData, Severity
+from agentic_os.results import Answer, IndexOptimizeData, IndexStatusData
 from agentic_os.tiers.embed.selection import find_model, open_embedder
+from agentic_os.tiers.index.codes import INDEX_CODES, NO_INDEX, OTHER_EMBEDDER, index_error
 from agentic_os.tiers.index.state import IndexState, read_state
-from agentic_os.tiers.index.surface import NO_INDEX, NO_INDEX_HINT, unindexed_files
+from agentic_os.tiers.index.surface import unindexed_files
 from agentic_os.tiers.index.table import is_table, open_table, table_path, tables, vectors_folder
 from agentic_os.tiers.index.writer import VectorWriter, private_files
 
@@ -25,19 +26,13 @@ def index_status(workspace: Workspace) -> Answer[IndexStatusData]:
     known = read_state(folder)
     size = _bytes(workspace)
     if not tables(folder):
-        return _answer(
-            workspace, _nothing(workspace, "none", known=None, size=size), NO_INDEX, NO_INDEX_HINT
-        )
+        data = _nothing(workspace, "none", known=None, size=size)
+        return _answer(workspace, data, "SEMANTIC_UNAVAILABLE", NO_INDEX)
     chosen = _chosen_fingerprint(workspace)
     fingerprint = chosen or (known.fingerprint if known else "")
     if not is_table(table_path(folder, fingerprint)):
-        return _answer(
-            workspace,
-            _nothing(workspace, "changed", known=known, size=size),
-            "the semantic index was made by another embedding model",
-            "Make it anew: agentic-os index build",
-            code="EMBEDDER_CHANGED",
-        )
+        data = _nothing(workspace, "changed", known=known, size=size)
+        return _answer(workspace, data, "EMBEDDER_CHANGED", OTHER_EMBEDDER)
     state = known or IndexState(fingerprint=fingerprint, model="")
     try:
         table = open_table(folder, fingerprint)
@@ -46,13 +41,8 @@ def index_status(workspace: Workspace) -> Answer[IndexStatusData]:
     except SemanticIndexError as fault:
         if fault.code != "INDEX_DAMAGED":
             raise
-        return _answer(
-            workspace,
-            _nothing(workspace, "damaged", known=known, size=size),
-            fault.message,
-            fault.hint,
-            code=fault.code,
-        )
+        data = _nothing(workspace, "damaged", known=known, size=size)
+        return _answer(workspace, data, fault.code, fault.message)
     behind = unindexed_files(workspace, state, _scope(workspace))
     return Answer(
         data=IndexStatusData(
@@ -83,7 +73,7 @@ def optimize_index(person: Person, command_line_roots: Sequence[str]) -> Answer[
         folder = vectors_folder(workspace.store.space)
         state = read_state(folder)
         if state is None or not is_table(table_path(folder, state.fingerprint)):
-            raise SemanticIndexError(NO_INDEX, code="SEMANTIC_UNAVAILABLE", hint=NO_INDEX_HINT)
+            raise index_error("SEMANTIC_UNAVAILABLE", NO_INDEX)
         with writing(workspace.store.space), private_files():
             before = _bytes(workspace)
             writer = VectorWriter(folder, fingerprint=state.fingerprint, dimension=0)
@@ -134,18 +124,6 @@ def _nothing(
 
 
 def _answer(
-    workspace: Workspace,
-    data: IndexStatusData,
-    message: str,
-    hint: str,
-    *,
-    code: str = "SEMANTIC_UNAVAILABLE",
+    workspace: Workspace, data: IndexStatusData, code: str, message: str
 ) -> Answer[IndexStatusData]:
-    severity: Severity = "info" if data.state == "none" else "warning"
-    return Answer(
-        data=data,
-        warnings=(
-            *workspace.warnings,
-            Diagnostic(code=code, severity=severity, message=message, hint=hint),
-        ),
-    )
+    return Answer(data=data, warnings=(*workspace.warnings, INDEX_CODES.diagnostic(code, message)))

@@ -18,19 +18,27 @@ from agentic_os.errors import SemanticIndexError
 from agentic_os.results import Kind
 from agentic_os.tiers.embed.selection import find_model, open_embedder
 from agentic_os.tiers.index.chunks import CHUNK_KINDS, read_files, read_projects
+from agentic_os.tiers.index.codes import NO_INDEX, OTHER_EMBEDDER, index_error
 from agentic_os.tiers.index.state import STATE_NAME, IndexState, read_state
 from agentic_os.tiers.index.table import (
     Near,
-    engine,
     forget_tables,
     is_table,
+    lance_module,
     looks_at_all,
     open_table,
     table_path,
     tables,
     vectors_folder,
 )
-from agentic_os.tiers.interface import ARM_CANDIDATES, Candidate, Found, ProjectScore, Query
+from agentic_os.tiers.interface import (
+    ARM_CANDIDATES,
+    SEMANTIC,
+    Candidate,
+    Found,
+    ProjectScore,
+    Query,
+)
 from agentic_os.tiers.lexical import TIER_OF_KIND, iso_time
 
 if TYPE_CHECKING:
@@ -42,14 +50,11 @@ SPARE_CHUNKS = 2
 """Rows asked for each candidate: several chunks of one passage become one candidate."""
 MIN_SIMILARITY = 0.1
 """Rows less near than this have nothing to do with the question."""
-NO_INDEX = "there is no semantic index"
-NO_INDEX_HINT = "Make one: agentic-os model prepare, then agentic-os index build."
-
 _opening = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Semantic:
+class IndexAnswer:
     """What the index answered.
 
     ``embedder`` is the model's name; ``indexed`` are the projects that have rows; ``unindexed``
@@ -62,12 +67,7 @@ class Semantic:
     unindexed: int
 
 
-def has_index(workspace: Workspace) -> bool:
-    """Return whether there is an index of any embedder; nothing is opened."""
-    return bool(tables(vectors_folder(workspace.store.space)))
-
-
-def ask_index(workspace: Workspace, query: Query) -> Semantic:
+def ask_index(workspace: Workspace, query: Query) -> IndexAnswer:
     """Find the passages nearest to a question.
 
     Raises:
@@ -76,14 +76,14 @@ def ask_index(workspace: Workspace, query: Query) -> Semantic:
     """
     folder = vectors_folder(workspace.store.space)
     if not tables(folder):
-        raise SemanticIndexError(NO_INDEX, code="SEMANTIC_UNAVAILABLE", hint=NO_INDEX_HINT)
+        raise index_error("SEMANTIC_UNAVAILABLE", NO_INDEX)
     started = time.perf_counter()
     embedder = embedder_of(workspace.places.data, workspace.settings.embedding_model)
     with _opening:
         # Not beside the model's: imports of one package in two threads can fail.
-        engine()
+        lance_module()
     if not is_table(table_path(folder, embedder.fingerprint)):
-        raise _changed()
+        raise index_error("EMBEDDER_CHANGED", OTHER_EMBEDDER)
     stamp = _stamp(folder / STATE_NAME)
     state = _state(folder, stamp)
     if state is None or state.fingerprint != embedder.fingerprint:
@@ -102,7 +102,7 @@ def ask_index(workspace: Workspace, query: Query) -> Semantic:
         def ask() -> list[Near]:
             table = open_table(folder, embedder.fingerprint)
             if table is None:
-                raise _changed()
+                raise index_error("EMBEDDER_CHANGED", OTHER_EMBEDDER)
             rows = table.rows
             return table.nearest(
                 vector,
@@ -114,9 +114,9 @@ def ask_index(workspace: Workspace, query: Query) -> Semantic:
 
         near = _twice(ask)
     candidates = _candidates(near)[: max(ARM_CANDIDATES, query.limit)]
-    return Semantic(
+    return IndexAnswer(
         found=Found(
-            surface="semantic",
+            surface=SEMANTIC,
             candidates=candidates,
             total=len(candidates),
             by_project=_by_project(candidates),
@@ -137,14 +137,6 @@ def _twice(ask: "Callable[[], list[Near]]") -> list[Near]:
             raise
     forget_tables()
     return ask()
-
-
-def _changed() -> SemanticIndexError:
-    return SemanticIndexError(
-        "the semantic index was made by another embedding model",
-        code="EMBEDDER_CHANGED",
-        hint="Make it anew: agentic-os index build",
-    )
 
 
 def _stamp(path: Path) -> tuple[int, ...]:

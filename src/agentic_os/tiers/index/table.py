@@ -3,7 +3,7 @@
 The table is a LanceDB table, ``vectors/NAME.lance`` in the space's folder, one for all projects
 (design section 4). It is opened with the engine under LanceDB, the package ``lance``: it loads in
 a third of the time, which a command that answers one question pays each time. Only this module
-and ``vectors_writing`` open it.
+and ``writer`` open it.
 
 Invariants:
 
@@ -16,14 +16,15 @@ Invariants:
 
 import os
 import threading
-from collections.abc import Collection, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agentic_os.aggregate.store.space import Space
 from agentic_os.errors import SemanticIndexError
+from agentic_os.tiers.index.codes import index_error
 
 if TYPE_CHECKING:
     from agentic_os.tiers.embed.interface import Vectors
@@ -42,7 +43,6 @@ METRIC = "cosine"
 PROJECT_INDEX = "project_idx"
 KIND_INDEX = "kind_idx"
 VECTOR_INDEX = "vector_idx"
-EXTRA_HINT = "Install it: pip install 'agentic-os[rag]'"
 
 _FINGERPRINT_CHARS = 16
 _KEPT_TABLES = 4
@@ -112,7 +112,7 @@ def is_table(path: Path) -> bool:
     return (path / "_versions").is_dir()
 
 
-def engine() -> Any:
+def lance_module() -> Any:
     """Import the package that reads tables, its logs kept off stderr.
 
     Raises:
@@ -123,8 +123,8 @@ def engine() -> Any:
     try:
         import lance
     except ImportError as fault:
-        raise SemanticIndexError(
-            "the semantic index needs the package pylance", code="EXTRA_MISSING", hint=EXTRA_HINT
+        raise index_error(
+            "EXTRA_MISSING", "the semantic index needs the package pylance"
         ) from fault
     return lance
 
@@ -141,7 +141,7 @@ class VectorTable:
     @property
     def rows(self) -> int:
         """How many chunks the table holds."""
-        with reading():
+        with index_faults():
             return int(self._dataset.count_rows())
 
     @property
@@ -151,7 +151,7 @@ class VectorTable:
 
     def unindexed_rows(self) -> int | None:
         """Rows that the vector index does not cover yet; ``None`` where there is none."""
-        with reading():
+        with index_faults():
             names = {item.name for item in self._dataset.describe_indices()}
             if VECTOR_INDEX not in names:
                 return None
@@ -187,7 +187,7 @@ class VectorTable:
             "use_index": not exact,
             "nprobes": PROBES,
         }
-        with reading():
+        with index_faults():
             found = self._dataset.scanner(
                 columns=[*_COLUMNS, "_distance"],
                 filter=filter_of(projects, kinds),
@@ -223,8 +223,8 @@ def open_table(folder: Path, fingerprint: str) -> VectorTable | None:
     path = table_path(folder, fingerprint)
     if not is_table(path):
         return None
-    lance = engine()
-    with reading():
+    lance = lance_module()
+    with index_faults():
         # A table that was deleted and made anew is another folder.
         seen = path.stat()
         key = (str(path), seen.st_ino, seen.st_ctime_ns)
@@ -260,22 +260,18 @@ def looks_at_all(rows: int, of: int) -> bool:
     return rows < EXACT_FILTERED_ROWS and rows * EXACT_FILTERED_SHARE < of
 
 
-class reading:  # noqa: N801 - reads as a statement: with reading()
-    """Turns what the engine raises into the error a person reads; its words carry paths."""
-
-    def __enter__(self) -> None:
-        """Do nothing."""
-
-    def __exit__(self, kind: type[BaseException] | None, fault: object, _trace: object) -> None:
-        """Raise INDEX_DAMAGED for the engine's faults; a panic of it is no ``Exception``."""
-        if kind is None or issubclass(kind, SemanticIndexError | KeyboardInterrupt | MemoryError):
-            return
-        if issubclass(kind, Exception) or kind.__name__ == "PanicException":
-            raise SemanticIndexError(
-                "the semantic index cannot be read",
-                code="INDEX_DAMAGED",
-                hint="Make it anew: agentic-os index build",
-            ) from (fault if isinstance(fault, BaseException) else None)
+@contextmanager
+def index_faults() -> Iterator[None]:
+    """Turn what lance raises into INDEX_DAMAGED; its own words carry paths."""
+    try:
+        yield
+    except (SemanticIndexError, KeyboardInterrupt, MemoryError):
+        raise
+    except BaseException as fault:
+        # A panic of its native part is no ``Exception``, and its class cannot be imported.
+        if isinstance(fault, Exception) or type(fault).__name__ == "PanicException":
+            raise index_error("INDEX_DAMAGED", "the semantic index cannot be read") from fault
+        raise
 
 
 def filter_of(projects: Collection[str] | None, kinds: Collection[str] = ()) -> str | None:

@@ -17,18 +17,19 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agentic_os.errors import AgenticOSError, SemanticIndexError
+from agentic_os.errors import AgenticOSError
 from agentic_os.files.publishing import private_folder
 from agentic_os.tiers.index.chunks import Chunk
+from agentic_os.tiers.index.codes import index_error
 from agentic_os.tiers.index.table import (
     KIND_INDEX,
     METRIC,
     PROJECT_INDEX,
     VECTOR_INDEX,
-    engine,
     filter_of,
+    index_faults,
     is_table,
-    reading,
+    lance_module,
     table_path,
     tables,
 )
@@ -67,20 +68,20 @@ class VectorWriter:
         self._dimension = dimension
         self._path = table_path(folder, fingerprint)
         self._pending_path = folder / f"{_PENDING}-{self._path.name}"
-        self._lance = engine()
+        self._lance = lance_module()
         self._table = self._opened(self._path)
         # A handle of its own: a merge moves the other one on, and positions are of one version.
         self._base = self._opened(self._path)
         self._pending = self._opened(self._pending_path)
         self._pending_base = self._pending
-        with reading():
+        with index_faults():
             self._reusable = _positions(self._base)
             self._waiting = _positions(self._pending)
 
     @property
     def rows(self) -> int:
         """Rows of the table now."""
-        with reading():
+        with index_faults():
             return 0 if self._table is None else int(self._table.count_rows())
 
     def missing(self, hashes: Collection[str]) -> set[str]:
@@ -186,7 +187,7 @@ class VectorWriter:
         if not is_table(path):
             shutil.rmtree(path, ignore_errors=True)
             return None
-        with reading():
+        with index_faults():
             return self._lance.dataset(str(path))
 
     def _scalar_indexes(self) -> None:
@@ -270,18 +271,12 @@ def writing() -> Iterator[None]:
     except Exception as fault:
         said = str(fault).casefold()
         if any(words in said for words in _NO_ROOM):
-            raise SemanticIndexError(
-                "there is no room for the semantic index",
-                code="INDEX_FULL",
-                hint="Free some space in the cache folder; what was indexed before still answers.",
-            ) from fault
+            raise index_error("INDEX_FULL", "there is no room for the semantic index") from fault
         if any(words in said for words in _NOT_ALLOWED):
-            raise SemanticIndexError(
-                "the folder of the semantic index cannot be written",
-                code="INDEX_UNWRITABLE",
-                hint="`agentic-os paths` shows it; AGENTIC_OS_CACHE_DIR moves it.",
+            raise index_error(
+                "INDEX_UNWRITABLE", "the folder of the semantic index cannot be written"
             ) from fault
-        with reading():
+        with index_faults():
             raise
 
 
@@ -304,7 +299,7 @@ def _taken(dataset: Any, positions: dict[str, int], hashes: Sequence[str]) -> "d
     wanted = sorted({item for item in hashes if item in positions}, key=positions.__getitem__)
     if not wanted:
         return {}
-    with reading():
+    with index_faults():
         table = dataset.take([positions[item] for item in wanted], columns=["text_hash", "vector"])
         column = table.column("vector").combine_chunks()
         matrix = np.asarray(column.flatten()).reshape(len(wanted), -1)

@@ -115,7 +115,7 @@ def test_a_real_engine_over_stdio(fleet: FleetBuilder, person: Person, tmp_path:
     assert [(item.code, item.scope, item.count) for item in engines.omissions] == [
         ("HIT_CHANGED", found.project, 1)
     ]
-    assert engines.heard == {found.project}
+    assert engines.answered == {found.project}
     assert not engines.failed
     said = json.loads(record.read_text())
     assert said["query"] == "where is the lamp lit"
@@ -171,7 +171,7 @@ def test_nothing_is_asked_without_a_grant(
         (code_, "engine", 1)
     ]
     assert not engines.failed
-    assert engines.heard == frozenset()
+    assert engines.answered == frozenset()
 
 
 def test_an_engine_is_never_started_without_its_exact_grant(
@@ -439,7 +439,7 @@ def test_several_engines_side_by_side_and_one_list(
 
     order = [(item.project.rpartition("-")[0], item.path) for item in engines.found.candidates]
     assert order == [("a", "0.py"), ("b", "0.py"), ("b", "1.py"), ("a", "1.py")]
-    assert {name.rpartition("-")[0] for name in engines.heard} == {"a", "b", "c"}
+    assert {name.rpartition("-")[0] for name in engines.answered} == {"a", "b", "c"}
     assert {name.rpartition("-")[0] for name in engines.found.by_project} == {"a", "b"}
     assert [item.code for item in engines.omissions] == ["ENGINE_FAILED"]
     assert engines.failed

@@ -29,9 +29,9 @@ from agentic_os.tiers.index.table import (
     Near,
     VectorTable,
     filter_of,
+    index_faults,
     looks_at_all,
     open_table,
-    reading,
     table_name,
     table_path,
     tables,
@@ -388,16 +388,16 @@ def test_other_faults_pass() -> None:
     for fault in (KeyboardInterrupt, UsageError("x").__class__):
         with pytest.raises(fault), writing():
             raise fault("x") if fault is UsageError else fault
-    with pytest.raises(KeyboardInterrupt), reading():
+    with pytest.raises(KeyboardInterrupt), index_faults():
         raise KeyboardInterrupt
-    with pytest.raises(SystemExit), reading():
+    with pytest.raises(SystemExit), index_faults():
         raise SystemExit
 
 
 def test_a_panic_of_the_engine_is_damage() -> None:
     panic = type("PanicException", (BaseException,), {})
 
-    with pytest.raises(SemanticIndexError) as raised, reading():
+    with pytest.raises(SemanticIndexError) as raised, index_faults():
         raise panic
     assert raised.value.code == "INDEX_DAMAGED"
 
