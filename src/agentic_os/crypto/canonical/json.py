@@ -28,10 +28,12 @@ import msgspec
 from agentic_os.crypto.canonical.reader import decode
 from agentic_os.crypto.canonical.values import (
     NESTING_LEVELS,
+    SURROGATE,
     JsonInput,
     JsonValue,
     Number,
     invalid,
+    is_nested_too_deep,
     is_number,
 )
 from agentic_os.errors import CryptoError
@@ -39,7 +41,6 @@ from agentic_os.errors import CryptoError
 CANONICALIZATION = "AIII-CANONICAL-JSON-V1"
 
 _MUST_ESCAPE = re.compile(r'["\\\x00-\x1f]')
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _ESCAPES = {chr(code): f"\\u{code:04x}" for code in range(0x20)} | {
     '"': '\\"',
     "\\": "\\\\",
@@ -81,10 +82,10 @@ def are_canonical(texts: Sequence[bytes]) -> bool:
     """
     joined = b"\n".join(texts) + b"\n"
     if joined.count(b"\n") == len(texts) and b"\\u0000" not in joined:
-        deepest = max(map(_count_brackets, texts), default=0)
         with suppress(msgspec.MsgspecError, ValueError, RecursionError):
             trees = _FAST_DECODER.decode_lines(joined)
-            if deepest <= NESTING_LEVELS and _FAST_ENCODER.encode_lines(trees) == joined:
+            shallow = not any(map(is_nested_too_deep, texts, trees))
+            if shallow and _FAST_ENCODER.encode_lines(trees) == joined:
                 return True
     return all(is_canonical(text) for text in texts)
 
@@ -150,28 +151,11 @@ def _round_trip(data: bytes, decoder: "msgspec.json.Decoder[object]") -> object:
         return _UNSURE
     try:
         tree = decoder.decode(data)
-        if _count_brackets(data) > NESTING_LEVELS and not _is_shallow(tree):
+        if _FAST_ENCODER.encode(tree) != data or is_nested_too_deep(data, tree):
             return _UNSURE
-        return tree if _FAST_ENCODER.encode(tree) == data else _UNSURE
     except (msgspec.MsgspecError, ValueError, RecursionError, OverflowError):
         return _UNSURE
-
-
-def _count_brackets(data: bytes) -> int:
-    return data.count(b"{") + data.count(b"[")
-
-
-def _is_shallow(tree: object) -> bool:
-    level: list[object] = [tree]
-    for _ in range(NESTING_LEVELS):
-        inner: list[object] = []
-        for node in level:
-            if isinstance(node, dict):
-                inner.extend(node.values())
-            elif isinstance(node, list):
-                inner.extend(node)
-        level = inner
-    return not any(isinstance(node, dict | list) for node in level)
+    return tree
 
 
 def _write(value: JsonInput, parts: list[str], level: int) -> None:
@@ -228,7 +212,7 @@ def _write_object(members: Mapping[str, JsonInput], parts: list[str], level: int
 
 
 def _write_string(text: str, parts: list[str]) -> None:
-    if _SURROGATE.search(text):
+    if SURROGATE.search(text):
         raise invalid("a lone surrogate")
     parts.append('"')
     parts.append(_MUST_ESCAPE.sub(lambda match: _ESCAPES[match.group()], text))
