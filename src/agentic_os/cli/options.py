@@ -1,6 +1,6 @@
 """Options that several commands share, worded once."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 from typer.core import TyperCommand
@@ -39,3 +39,11 @@ class OnceCommand(TyperCommand):
             if names.count(name) > 1:
                 ctx.fail(f"option --{(name or '').replace('_', '-')} may be given once")
         return super().parse_args(ctx, args)
+
+
+class IdentityPlace(NamedTuple):
+    """What a command line said of an identity's surroundings; None where it said nothing."""
+
+    folder: str | None
+    witnesses: str | None = None
+    projection_url: str | None = None

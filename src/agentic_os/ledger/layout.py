@@ -14,8 +14,6 @@
 from pathlib import Path
 from typing import Final
 
-from agentic_os.ledger.line.payloads import Role
-
 KEYS_FOLDER: Final = "keys"
 KEY_SUFFIX: Final = ".key"
 CHECKPOINT_KEY: Final = "checkpoint"
@@ -24,7 +22,6 @@ WITNESS_KEYS_FOLDER: Final = "witness-keys"
 WITNESS_FOLDER: Final = "witness"
 SAFE_MODE_NAME: Final = "safe-mode.json"
 AUDIT_NAME: Final = "audit.db"
-ROLES: Final[tuple[Role, ...]] = ("platform", "operator", "identity")
 
 
 def key_path(folder: Path, name: str) -> Path:

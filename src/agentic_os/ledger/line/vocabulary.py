@@ -17,6 +17,7 @@ Layer: TypeAlias = Literal["identity", "anchor"]
 Level: TypeAlias = Literal["agent", "operator", "platform"]
 
 SCHEMA_VERSION: Final = 1
+ROLES: Final[tuple[p.Role, ...]] = ("identity", "operator", "platform")
 LEVELS: Final[tuple[Level, ...]] = ("agent", "operator", "platform")
 FORBIDDEN_CATEGORIES: Final = (
     "plugin",

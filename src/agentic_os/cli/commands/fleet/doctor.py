@@ -54,7 +54,7 @@ def doctor(
 
 def _examined(roots: "Sequence[str]", projects: "Sequence[str]") -> "Iterator[Check]":
     from agentic_os.aggregate.workspace import Person, open_workspace
-    from agentic_os.cli.commands.trust.ledger import verifying
+    from agentic_os.cli.actions.trust.ledger.opening import verifying
     from agentic_os.doctor.fleet import examine
     from agentic_os.doctor.identity import examine_identity
 
@@ -71,7 +71,7 @@ def own_places() -> "OwnPlaces":
     """Where the identity, its witness policy and an own witness are, or would be."""
     import os
 
-    from agentic_os.cli.commands.trust.ledger import IDENTITY_FOLDER, POLICY_NAME
+    from agentic_os.cli.actions.trust.ledger.opening import IDENTITY_FOLDER, POLICY_NAME
     from agentic_os.cli.commands.trust.witness import WITNESS_FOLDER
     from agentic_os.doctor.identity import OwnPlaces
     from agentic_os.files.places import places_from

@@ -1,0 +1,1 @@
+"""What the commands about identity do: its ledger and the witness."""
