@@ -2,7 +2,9 @@
 
 An error is made where its family is called (``LedgerError("…", code="…", hint="…")``), or where
 a function passes its own parameter on as the code; then the calls of that function say which
-codes there are. The exit code is the family's.
+codes there are. The exit code is the family's. A room with a table of its errors
+(``codes.ERRORS``) is not read: it raises what its table says, and nothing else, which
+``tests/docs/test_error_tables.py`` holds it to.
 """
 
 import ast
@@ -16,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import agentic_os
-from agentic_os.errors import AgenticOSError
+from agentic_os.errors import AgenticOSError, ErrorTable
 
 SOURCE = Path(agentic_os.__file__).parent
 CODE = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)*")
@@ -57,15 +59,35 @@ def error_codes() -> list[ErrorCode]:
     for tree in trees.values():
         for maker in _makers(tree, families):
             makers[maker.name].append(maker)
-    found: dict[tuple[str, str], ErrorCode] = {}
+    tables = error_tables()
+    found = {
+        (room, row.code): ErrorCode(
+            code=row.code,
+            room=room,
+            exit_code=row.family.exit_code,
+            message=row.meaning,
+            hint=row.hint,
+        )
+        for room, table in tables.items()
+        for row in table.values()
+    }
     for path, tree in trees.items():
         parts = path.relative_to(SOURCE).parts
         room = parts[0] if len(parts) > 1 else ROOMLESS
+        if room in tables:
+            continue
         for one in _made(tree, families, makers, room):
             known = found.get((one.room, one.code))
             if known is None or (not known.hint and one.hint):
                 found[one.room, one.code] = one
     return [found[key] for key in sorted(found)]
+
+
+def error_tables() -> dict[str, ErrorTable]:
+    """The tables of errors by room; a room without one is read instead."""
+    rooms = sorted(path.parent.name for path in SOURCE.glob("*/codes.py"))
+    modules = {room: importlib.import_module(f"agentic_os.{room}.codes") for room in rooms}
+    return {room: module.ERRORS for room, module in modules.items() if hasattr(module, "ERRORS")}
 
 
 def _families() -> dict[str, type[AgenticOSError]]:
@@ -205,7 +227,9 @@ def refusals() -> list[tuple[str, int, str]]:
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Call) and _name(node.func) in ("Refusal", "Row"):
                 status, message = _keyword(node, "status"), _keyword(node, "message")
-                for code in _codes_of(_keyword(node, "code")):
+                named = _keyword(node, "code")
+                text = constants.get(_name(named), "") if named is not None else ""
+                for code in _codes_of(named) or _known(text):
                     if isinstance(status, ast.Constant) and isinstance(status.value, int):
                         words = _words(message) or constants.get(_name(message or node), "")
                         found.setdefault((code, status.value), words)

@@ -19,8 +19,8 @@ from agentic_os.aggregate.codes import CODES as AGGREGATE_CODES
 from agentic_os.aggregate.graph.codes import GRAPH_CODES, NEAR_MISS_CODES
 from agentic_os.cli.app import application
 from agentic_os.doctor.identifiers import CHECKS, IDENTITY_CHECKS
+from agentic_os.identity.codes import WAYS_OUT
 from agentic_os.identity.documents import IDENTITY_DOCUMENTS
-from agentic_os.identity.safe_mode import HINTS
 from agentic_os.ledger.line.vocabulary import ENTRY_TYPES
 from agentic_os.registry.codes import CODES as REGISTRY_CODES
 from agentic_os.results import DOCUMENTS, Envelope
@@ -122,7 +122,7 @@ def error_tables() -> Iterator[str]:
         yield from ("", f"### {room}", "", "| code | exit | what is said | what to do |")
         yield "|---|---|---|---|"
         for row in rows:
-            hint = row.hint if row.hint.strip("…:. ") else HINTS.get(row.code, "")
+            hint = row.hint if row.hint.strip("…:. ") else WAYS_OUT.get(row.code, "")
             yield f"| `{row.code}` | {row.exit_code} | {cell(row.message)} | {cell(hint)} |"
     yield from ("", "## Refusals of the witness service", "")
     yield from ("| code | HTTP status | what is said |", "|---|---|---|")

@@ -23,6 +23,7 @@
     |   `-- VerificationError      exit 3   a ledger, receipt or proof does not verify
     |-- WitnessError               exit 1   the witness service or its client
     |   `-- WitnessRefusedError    exit 3   a witness refused a bookmark
+    |       `-- WitnessConflictError exit 3 what a witness holds contradicts the ledger
     |-- IdentityError              exit 1   boot, safe mode
     |-- ModelError                 exit 1   a language-model provider
     |-- ServerError                exit 1   MCP server, hooks, client set-up
@@ -35,7 +36,8 @@ root, or by project id. Where one file is at fault, ``path`` (relative) and ``li
 beside the message.
 """
 
-from typing import ClassVar
+from collections.abc import Iterator, Mapping
+from typing import ClassVar, NamedTuple
 
 
 class AgenticOSError(Exception):
@@ -191,6 +193,12 @@ class WitnessRefusedError(WitnessError):
     exit_code = 3
 
 
+class WitnessConflictError(WitnessRefusedError):
+    """What a witness holds contradicts the ledger, or what it signed before."""
+
+    default_code = "REFUSED_CONFLICT"
+
+
 class IdentityError(AgenticOSError):
     """Boot and safe mode of the identity."""
 
@@ -214,3 +222,49 @@ class OperationInterruptedError(AgenticOSError):
 
     default_code = "INTERRUPTED"
     exit_code = 130
+
+
+class ErrorRow(NamedTuple):
+    """One code of a room: its family, what it means, and what to do about it.
+
+    The hint is empty where it depends on the case; then whoever raises it says what to do.
+    """
+
+    code: str
+    family: type[AgenticOSError]
+    meaning: str
+    hint: str = ""
+
+
+class ErrorTable(Mapping[str, ErrorRow]):
+    """The errors of one room, in the order in which the reference page prints them."""
+
+    def __init__(
+        self,
+        *rows: tuple[str, type[AgenticOSError], str] | tuple[str, type[AgenticOSError], str, str],
+    ) -> None:
+        """Build the table from ``(code, family, meaning[, hint])`` rows."""
+        self._rows = {row[0]: ErrorRow(*row) for row in rows}
+
+    def __getitem__(self, code: str) -> ErrorRow:
+        """Return the row of a code."""
+        return self._rows[code]
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the codes."""
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        """Return the number of codes."""
+        return len(self._rows)
+
+    def error(self, code: str, message: str = "", *, hint: str = "") -> AgenticOSError:
+        """Build an error; family and hint come from the table.
+
+        Args:
+            code: must stand in the table.
+            message: what happened; the meaning of the code by default.
+            hint: what to do, for a code whose row leaves it to the case.
+        """
+        row = self._rows[code]
+        return row.family(message or row.meaning, code=code, hint=row.hint or hint)

@@ -2,6 +2,6 @@
 
 ``boot`` is the only way to an ``Identity``; ``birth`` makes a new one; ``session`` holds its verbs;
 ``safe_mode`` says what happens when something does not verify; ``witnessing`` talks to the
-witnesses; ``restoring`` brings the projection to the head; ``audit`` keeps what the ledger
-forbids; ``health`` looks without booting; ``services`` answers one question a function.
+witnesses; ``restoring`` brings the projection to the head; ``health`` looks without booting;
+``services`` answers one question a function; ``codes`` is the table of its errors.
 """

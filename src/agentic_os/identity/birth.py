@@ -23,9 +23,9 @@ from agentic_os.crypto.envelope.public_keys import (
 from agentic_os.crypto.envelope.signed import SignedEnvelope, read_envelope, verify_envelope
 from agentic_os.crypto.keys.pairs import SigningKey
 from agentic_os.crypto.tlog.note_keys import NoteSigner
-from agentic_os.errors import IdentityError, UsageError
 from agentic_os.files.publishing import private_folder
 from agentic_os.identity.answers import InitData
+from agentic_os.identity.codes import ERRORS
 from agentic_os.identity.folder.keyring import create_keys, keep_envelope
 from agentic_os.ledger.file.opening import begin_journal
 from agentic_os.ledger.layout import CHECKPOINT_KEY
@@ -71,22 +71,15 @@ def give_birth(
         LedgerError: the ledger cannot be written; VerificationError: a reader would refuse it.
     """
     if folder.exists() and any(folder.iterdir()):
-        raise IdentityError(
-            "something lives in that folder already",
-            code="BIRTH_REFUSED",
-            hint="Choose an empty folder; nothing is ever born over something else.",
-        )
+        raise ERRORS.error("BIRTH_REFUSED", "something lives in that folder already")
     if bool(laws.strip()) == (ring0 is not None):
-        raise UsageError(
-            "a birth needs either laws or a ring-0 bundle, and no empty ones",
-            code="BIRTH_INVALID",
-            hint="Give --laws FILE with your constitution, or --ring0 FILE and --root-key FILE.",
+        raise ERRORS.error(
+            "BIRTH_INVALID", "a birth needs either laws or a ring-0 bundle, and no empty ones"
         )
     if _DOMAIN.fullmatch(domain) is None:
-        raise UsageError(
+        raise ERRORS.error(
+            "BIRTH_INVALID",
             "that is no domain: lower-case letters, digits and . : / _ - alone, 200 at most",
-            code="BIRTH_INVALID",
-            hint="Give the name you answer for, such as example.org.",
         )
     now = datetime.now(UTC)
     sealed = None if ring0 is None else _verified(ring0, now)
@@ -95,8 +88,8 @@ def give_birth(
         born = _bear(partial, domain, laws, sealed, platform, dict(passwords or {}), now)
         partial.replace(folder)  # over an empty folder, or where none stands
     except OSError as error:
-        raise IdentityError(
-            f"the folder cannot be used: {error.strerror}", code="BIRTH_REFUSED"
+        raise ERRORS.error(
+            "BIRTH_REFUSED", f"the folder cannot be used: {error.strerror}"
         ) from None
     finally:
         shutil.rmtree(partial, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""What becomes of a round of witnesses: tail, head and receipts are kept, a conflict is latched."""
+"""Keep the outcome of a round of witnesses: tail, head and receipts; latch a conflict."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -9,10 +9,10 @@ from agentic_os.errors import CryptoError, IdentityError, LedgerError
 from agentic_os.files.publishing import publish
 from agentic_os.identity import safe_mode
 from agentic_os.identity.answers import WitnessAnswer
+from agentic_os.identity.codes import with_way_out
 from agentic_os.identity.folder.witness_tail import keep_tail, read_tail, tail_now
-from agentic_os.identity.ready import Organs
+from agentic_os.identity.ready import ReadyIdentity
 from agentic_os.identity.witnessing import (
-    KeptReceipt,
     bookmark_due,
     count_unanchored,
     receipt_request,
@@ -20,7 +20,7 @@ from agentic_os.identity.witnessing import (
 )
 from agentic_os.ledger.answers import Finding
 from agentic_os.ledger.file.head import HEAD_NAME, state_head
-from agentic_os.witness.client.outcomes import RoundResult, WitnessOutcome
+from agentic_os.witness.client.outcomes import KeptReceipt, RoundResult, WitnessOutcome
 
 Occasion: TypeAlias = Literal["asked", "due", "shutdown"]
 Reason: TypeAlias = Literal["entries", "time", "shutdown", "asked", "not_due"]
@@ -43,11 +43,11 @@ class _Kept(NamedTuple):
 _NOTHING_TO_KEEP = _Kept(None, "")
 
 
-def bookmark_reason(organs: Organs, occasion: Occasion) -> Reason:
-    """Why a bookmark is to be made on an occasion, or that none is due."""
-    tail = read_tail(organs.folder)
+def bookmark_reason(ready: ReadyIdentity, occasion: Occasion) -> Reason:
+    """Return why a bookmark is made on an occasion, or that none is due."""
+    tail = read_tail(ready.folder)
     ordinal = tail.ledger_ordinal if tail is not None else 0
-    unanchored = count_unanchored(organs.projection.db, ordinal)
+    unanchored = count_unanchored(ready.projection.db, ordinal)
     if occasion == "asked":
         return "asked"
     if occasion == "shutdown":
@@ -59,19 +59,19 @@ def bookmark_reason(organs: Organs, occasion: Occasion) -> Reason:
     )
 
 
-def take_round(organs: Organs, result: RoundResult) -> Taken:
+def take_round(ready: ReadyIdentity, result: RoundResult) -> Taken:
     """Keep what the witnesses said, in the order in which it is needed after a crash."""
     acknowledged = [one for one in result.outcomes if one.code == "ACKNOWLEDGED"]
     if acknowledged:
-        keep_tail(organs.folder, tail_now(organs.journal))
-        stated = state_head(result.head.note.data, organs.keys.signers["identity"])
-        publish(organs.folder / HEAD_NAME, stated)
-    conflict = _latch(organs, result.conflicts)
+        keep_tail(ready.folder, tail_now(ready.journal))
+        stated = state_head(result.head.note.data, ready.keys.signers["identity"])
+        publish(ready.folder / HEAD_NAME, stated)
+    conflict = _latch(ready, result.conflicts)
     kept: dict[str, _Kept] = {}
     if conflict is None:
         checkpoint = result.head.note.data.decode()
         for one in acknowledged:
-            kept[one.name] = _keep_outcome(organs, one, checkpoint)
+            kept[one.name] = _keep_outcome(ready, one, checkpoint)
     answers = tuple(
         WitnessAnswer(
             witness=one.name,
@@ -84,44 +84,44 @@ def take_round(organs: Organs, result: RoundResult) -> Taken:
     return Taken(answers, conflict)
 
 
-def settle(organs: Organs) -> int:
+def settle(ready: ReadyIdentity) -> int:
     """Append the receipts that a crash kept out of the ledger; how many were written.
 
     A receipt that the chain refuses (it is too old, or of another history) is left out.
     """
-    if organs.witnesses is None:
+    if ready.witnesses is None:
         return 0
-    waiting = list(unsettled(organs.projection.db, organs.witnesses.kept_receipts()))
-    written = [_keep_receipt(organs, kept, None) for kept in waiting]
+    waiting = list(unsettled(ready.projection.db, ready.witnesses.kept_receipts()))
+    written = [_keep_receipt(ready, kept, None) for kept in waiting]
     return sum(one.seq is not None for one in written)
 
 
-def _latch(organs: Organs, conflicts: Iterable[WitnessOutcome]) -> Finding | None:
+def _latch(ready: ReadyIdentity, conflicts: Iterable[WitnessOutcome]) -> Finding | None:
     first: Finding | None = None
     for conflict in conflicts:
-        reason = safe_mode.with_hint(
+        reason = with_way_out(
             Finding(code=conflict.code, message=f"{conflict.name}: {conflict.message}")
         )
-        safe_mode.latch(organs.folder, reason, witness=conflict.name)
+        safe_mode.latch(ready.folder, reason, witness=conflict.name)
         first = first or reason
     return first
 
 
-def _keep_outcome(organs: Organs, outcome: WitnessOutcome, checkpoint: str) -> _Kept:
+def _keep_outcome(ready: ReadyIdentity, outcome: WitnessOutcome, checkpoint: str) -> _Kept:
     if outcome.receipt is None or outcome.receipt_key is None:
         return _NOTHING_TO_KEEP
     kept = KeptReceipt(receipt=outcome.receipt, key=outcome.receipt_key)
-    if not list(unsettled(organs.projection.db, [kept])):
+    if not list(unsettled(ready.projection.db, [kept])):
         return _NOTHING_TO_KEEP
-    return _keep_receipt(organs, kept, checkpoint)
+    return _keep_receipt(ready, kept, checkpoint)
 
 
-def _keep_receipt(organs: Organs, kept: KeptReceipt, checkpoint: str | None) -> _Kept:
+def _keep_receipt(ready: ReadyIdentity, kept: KeptReceipt, checkpoint: str | None) -> _Kept:
     try:
-        organs.pinned.pin(kept.key)
-        written = organs.writer.submit("agent", [receipt_request(kept.receipt, checkpoint)])
+        ready.pinned.pin(kept.key)
+        written = ready.writer.submit("agent", [receipt_request(kept.receipt, checkpoint)])
     except (LedgerError, IdentityError, CryptoError) as error:
-        if organs.writer.stopped:
+        if ready.writer.stopped:
             raise
         return _Kept(None, f"the receipt could not be kept: {error.message}")
     return _Kept(written[0].line.seq, "")

@@ -43,6 +43,7 @@ from agentic_os.files.publishing import ExclusiveLock
 from agentic_os.files.reading import Folder
 from agentic_os.identity import safe_mode
 from agentic_os.identity.answers import BootData, StandingView
+from agentic_os.identity.codes import ERRORS, with_way_out
 from agentic_os.identity.folder.high_water import require_high_water
 from agentic_os.identity.folder.keyring import (
     KeyRing,
@@ -53,7 +54,7 @@ from agentic_os.identity.folder.keyring import (
 from agentic_os.identity.folder.pinned_keys import PinnedKeys
 from agentic_os.identity.folder.tables import open_tables, read_tables
 from agentic_os.identity.folder.witness_tail import read_tail, require_tail
-from agentic_os.identity.ready import Organs
+from agentic_os.identity.ready import ReadyIdentity
 from agentic_os.identity.restoring import Milestones, candidate_lines, restore
 from agentic_os.identity.session import Identity
 from agentic_os.identity.witnessing import Witnesses
@@ -99,12 +100,7 @@ def boot(folder: Path, options: BootOptions | None = None) -> Identity:
         LedgerError: ``LEDGER_LOCKED`` when another process has the identity.
     """
     if not folder.is_dir() or not any(folder.iterdir()):
-        raise IdentityError(
-            "no identity lives here yet",
-            code="IDENTITY_MISSING",
-            hint="Make one with `agentic-os ledger init`, or bring one with `agentic-os ledger"
-            " restore`.",
-        )
+        raise ERRORS.error("IDENTITY_MISSING", "no identity lives here yet")
     return _Boot(folder, options or BootOptions()).run()
 
 
@@ -113,7 +109,7 @@ class _SafeModeError(Exception):
 
     def __init__(self, reason: Finding, *, witness: str = "", latched: bool = False) -> None:
         super().__init__(reason.code)
-        self.reason = safe_mode.with_hint(reason)
+        self.reason = with_way_out(reason)
         self.witness = witness
         self.latched = latched
 
@@ -137,7 +133,7 @@ class _Boot:
         lock = self._lock = lock_folder(self._folder)
         try:
             try:
-                organs, projection = self._awaken(keys)
+                ready, projection = self._awaken(keys)
             except _SafeModeError as stop:
                 if stop.latched:
                     safe_mode.latch(self._folder, stop.reason, witness=stop.witness)
@@ -147,7 +143,7 @@ class _Boot:
                 lock=lock,
                 projection=projection,
                 report=self._known,
-                organs=organs,
+                ready=ready,
             )
             identity.settle_receipts()
         except BaseException:
@@ -156,7 +152,7 @@ class _Boot:
             raise
         return identity
 
-    def _awaken(self, keys: KeyRing) -> tuple[Organs, Projection]:
+    def _awaken(self, keys: KeyRing) -> tuple[ReadyIdentity, Projection]:
         """Every step up to ready, in order."""
         pinned, tail = _or_safe_mode(lambda: (PinnedKeys(self._folder), read_tail(self._folder)))
         projection = self._projection = _or_safe_mode(
@@ -175,7 +171,7 @@ class _Boot:
         self._known = replace(
             self._known, restored_from=restored.source, replayed=restored.replayed
         )
-        organs = Organs(
+        ready = ReadyIdentity(
             folder=self._folder,
             journal=journal,
             projection=projection,
@@ -185,11 +181,11 @@ class _Boot:
             witnesses=self._options.witnesses,
             envelope=envelope,
         )
-        self._hear_witnesses(organs)
+        self._hear_witnesses(ready)
         latched = safe_mode.read_latch(self._folder)
         if latched is not None:
             raise _SafeModeError(latched[0])
-        return organs, projection
+        return ready, projection
 
     def _verify(self, pinned: PinnedKeys, milestones: Milestones) -> Journal:
         try:
@@ -213,7 +209,7 @@ class _Boot:
         return self._journal
 
     def _cosigned_head(self) -> CosignedHead | None:
-        """The stated head, when a pinned witness cosigned it; else it counts for nothing."""
+        """Return the stated head if a pinned witness cosigned it."""
         if self._options.witnesses is None:
             return None
         try:
@@ -230,10 +226,10 @@ class _Boot:
         require_current("identity", keys.signers["identity"], chain)
         return keep_envelope(self._folder, keys.signers["identity"], chain=chain)
 
-    def _hear_witnesses(self, organs: Organs) -> None:
+    def _hear_witnesses(self, ready: ReadyIdentity) -> None:
         if self._options.witnesses is None:
             return
-        standings = self._options.witnesses.ask_standing(organs.seen_by_witnesses())
+        standings = self._options.witnesses.ask_standing(ready.seen_by_witnesses())
         self._known = replace(
             self._known,
             witnesses=tuple(
@@ -258,7 +254,7 @@ class _Boot:
             lock=lock,
             projection=read_tables(self._folder, self._options.projection_url),
             report=replace(self._known, mode="safe_mode", reason=reason),
-            organs=None,
+            ready=None,
         )
 
     def _let_go(self) -> None:
@@ -284,8 +280,6 @@ def _finding(error: AgenticOSError) -> Finding:
     return Finding(code=error.code, message=error.message, hint=error.hint)
 
 
-def _halted(error: AgenticOSError) -> IdentityError:
-    hint = safe_mode.with_hint(_finding(error)).hint
-    return IdentityError(
-        f"boot halts: {error.message}", code="BOOT_HALTED", hint=f"{error.code}. {hint}"
-    )
+def _halted(error: AgenticOSError) -> AgenticOSError:
+    hint = with_way_out(_finding(error)).hint
+    return ERRORS.error("BOOT_HALTED", f"boot halts: {error.message}", hint=f"{error.code}. {hint}")

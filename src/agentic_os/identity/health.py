@@ -14,6 +14,7 @@ from typing import Final, Literal, TypeAlias, TypeVar
 from agentic_os.crypto.keys.files import read_key
 from agentic_os.errors import AgenticOSError
 from agentic_os.identity import safe_mode
+from agentic_os.identity.codes import with_way_out
 from agentic_os.identity.folder.high_water import require_high_water
 from agentic_os.identity.folder.keyring import require_own_envelope
 from agentic_os.identity.folder.pinned_keys import PinnedKeys
@@ -31,11 +32,7 @@ HealthState: TypeAlias = Literal["absent", "sound", "damaged", "latched"]
 _NEEDED_KEYS: Final = ("identity", CHECKPOINT_KEY)
 _FINE_KEY_CODES: Final = frozenset({"KEY_PASSWORD_REQUIRED"})
 
-_LEDGER_GONE: Final = Finding(
-    code="LEDGER_MISSING",
-    message="there are keys and no ledger",
-    hint="Restore the newest backup (agentic-os ledger restore), then boot.",
-)
+_LEDGER_GONE: Final = Finding(code="LEDGER_MISSING", message="there are keys and no ledger")
 
 T = TypeVar("T")
 
@@ -67,9 +64,9 @@ def identity_health(folder: Path, *, progress: Progress | None = None) -> Health
     if not (folder / LEDGER_NAME).exists() and not (folder / KEYS_FOLDER).exists():
         return HealthData(state="absent", findings=())
     look = _Look(folder, progress)
-    findings = tuple(map(safe_mode.with_hint, look.findings()))
+    findings = tuple(map(with_way_out, look.findings()))
     kept = safe_mode.read_latch(folder)
-    latched = () if kept is None else (safe_mode.with_hint(kept[0]),)
+    latched = () if kept is None else (with_way_out(kept[0]),)
     state: HealthState = "damaged" if findings else "latched" if latched else "sound"
     return HealthData(
         state=state,

@@ -14,7 +14,7 @@ from agentic_os.witness.client.submission import WitnessedLedger
 
 
 @dataclass(frozen=True, kw_only=True)
-class Organs:
+class ReadyIdentity:
     """Everything about one identity that must not exist in safe mode."""
 
     folder: Path
@@ -27,7 +27,7 @@ class Organs:
     envelope: PublicKeyEnvelope
 
     def seen_by_witnesses(self) -> WitnessedLedger:
-        """The ledger as a witness client is to see it."""
+        """Return the ledger as a witness client sees it."""
         return witnessed_ledger(
             self.journal,
             self.projection.db,

@@ -16,8 +16,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from agentic_os.errors import LedgerError, VerificationError
+from agentic_os.errors import AgenticOSError, LedgerError, VerificationError
 from agentic_os.identity.answers import RestoredFrom
+from agentic_os.identity.codes import ERRORS
 from agentic_os.ledger.file.journal import Journal
 from agentic_os.ledger.file.storage import LineReader
 from agentic_os.ledger.line.entry import entry_hash
@@ -41,14 +42,14 @@ _ENTRY_START: Final = len(b'{"entry":')
 
 @dataclass(slots=True)
 class Milestones:
-    """Notes hash and end offset of a few wanted lines while a ledger is verified."""
+    """Hash and end offset of a few wanted lines, noted while a ledger is verified."""
 
     wanted: frozenset[int]
     passed: dict[int, tuple[str, int]] = field(default_factory=dict)
     _offset: int = 0
 
     def see(self, seq: int, line: bytes, entry_hash: bytes) -> None:
-        """Watch one verified line."""
+        """Note one verified line."""
         if seq == 1:
             self._offset = 0
             self.passed.clear()
@@ -57,7 +58,7 @@ class Milestones:
             self.passed[seq] = (entry_hash.decode(), self._offset)
 
     def hash_at(self, seq: int) -> str | None:
-        """The hash of a wanted line; nothing when the ledger has no such line."""
+        """Return the hash of a wanted line, None if the ledger has no such line."""
         found = self.passed.get(seq)
         return None if found is None else found[0]
 
@@ -71,7 +72,7 @@ class Restored:
 
 
 def candidate_lines(projection: Projection, folder: Path) -> frozenset[int]:
-    """What verification is to watch for: lines that could be restored, the mark, the first."""
+    """Return the lines to watch for while verifying: the first, the cursor's, every seal's."""
     seals = [live_seal(projection), *(peek_seal(path) for path in list_snapshots(folder))]
     sealed = {seal.cursor.seq for seal in seals if seal is not None}
     return frozenset({1, projection.cursor.seq, *sealed})
@@ -121,7 +122,7 @@ def _start(
 
 
 def live_seal(projection: Projection) -> Seal | None:
-    """The seal that the tables bear, read and not yet believed."""
+    """Return the seal that the tables carry; nothing of it is verified yet."""
     kept = projection.seal
     return None if kept is None else read_seal(kept.encode())
 
@@ -168,14 +169,12 @@ def _apply(projection: Projection, batch: list[Event]) -> int:
     except LedgerError as error:
         if error.code == "PROJECTION_UNUSABLE" or isinstance(error, VerificationError):
             raise
-        raise LedgerError(
-            f"a signed entry cannot be applied: {error.message}", code="REPLAY_FAILED"
+        raise ERRORS.error(
+            "REPLAY_FAILED", f"a signed entry cannot be applied: {error.message}"
         ) from None
     batch.clear()
     return count
 
 
-def _changed() -> VerificationError:
-    return VerificationError(
-        "the ledger changed after it was verified", code="LEDGER_CHANGED", hint="Restart."
-    )
+def _changed() -> AgenticOSError:
+    return ERRORS.error("LEDGER_CHANGED", "the ledger changed after it was verified")

@@ -8,9 +8,10 @@ from typing import Final
 
 from agentic_os.crypto.canonical.texts import encode_base64
 from agentic_os.crypto.keys.transition import transition_text
-from agentic_os.errors import AgenticOSError, LedgerError
+from agentic_os.errors import AgenticOSError
 from agentic_os.identity.answers import RotateData
-from agentic_os.identity.ready import Organs
+from agentic_os.identity.codes import ERRORS
+from agentic_os.identity.ready import ReadyIdentity
 from agentic_os.ledger.layout import KEY_SUFFIX
 from agentic_os.ledger.line.payloads import Role
 from agentic_os.ledger.line.vocabulary import Level
@@ -24,17 +25,17 @@ _LEVELS: Final[dict[Role, Level]] = {
 _MAY_BE_WRITTEN: Final = frozenset({"APPEND_UNCERTAIN", "PROJECTION_BEHIND"})
 
 
-def rotate_key(organs: Organs, role: Role, *, reason: str = "") -> RotateData:
+def rotate_key(ready: ReadyIdentity, role: Role, *, reason: str = "") -> RotateData:
     """Change a role's key.
 
     Raises:
         LedgerError: ``SIGNER_MISSING`` when the role is locked; as ``Writer.submit``.
         CryptoError: ``KEY_EXISTS`` when a next key waits already.
     """
-    old = organs.keys.signers.get(role)
+    old = ready.keys.signers.get(role)
     if old is None:
-        raise LedgerError(f"the {role} key is not at hand", code="SIGNER_MISSING")
-    new = organs.keys.prepare_next(role)
+        raise ERRORS.error("SIGNER_MISSING", f"the {role} key is not at hand")
+    new = ready.keys.prepare_next(role)
     text = transition_text(role=role, old_key_id=old.key_id, new_key_id=new.key_id)
     payload: dict[str, str] = {
         "role": role,
@@ -44,12 +45,12 @@ def rotate_key(organs: Organs, role: Role, *, reason: str = "") -> RotateData:
     if reason:
         payload["reason"] = reason
     try:
-        written = organs.writer.submit(_LEVELS[role], [request("key.transition", payload)])
+        written = ready.writer.submit(_LEVELS[role], [request("key.transition", payload)])
     except AgenticOSError as error:
         if error.code not in _MAY_BE_WRITTEN:
-            organs.keys.drop_next(role)
+            ready.keys.drop_next(role)
         raise
-    retired = organs.keys.settle(role, organs.journal.chain)
+    retired = ready.keys.settle(role, ready.journal.chain)
     return RotateData(
         role=role,
         seq=written[0].line.seq,

@@ -8,9 +8,10 @@ from pathlib import Path
 
 from agentic_os.crypto.keys.pairs import VerifyingKey
 from agentic_os.crypto.tlog.note_keys import NoteKey
-from agentic_os.errors import IdentityError
+from agentic_os.errors import AgenticOSError
 from agentic_os.identity import safe_mode
 from agentic_os.identity.boot import BootOptions, boot
+from agentic_os.identity.codes import ERRORS
 from agentic_os.identity.folder.high_water import forget_derived
 from agentic_os.identity.folder.pinned_keys import PinnedKeys
 from agentic_os.identity.folder.tables import open_tables
@@ -127,7 +128,7 @@ def repair_conflict(folder: Path, options: BootOptions) -> RepairData:
     """
     kept = safe_mode.read_latch(folder)
     if kept is None:
-        raise IdentityError("no conflict is latched", code="NOTHING_LATCHED")
+        raise ERRORS.error("NOTHING_LATCHED", "no conflict is latched")
     reason, name = kept
     with boot(folder, options) as identity:
         report = identity.report
@@ -171,10 +172,6 @@ def restore_identity(archive: Path, folder: Path) -> BackupData:
     return restore_backup(archive, folder)
 
 
-def _remains(reason: Finding | None) -> IdentityError:
+def _remains(reason: Finding | None) -> AgenticOSError:
     told = "" if reason is None else f": {reason.code}, {reason.message}"
-    return IdentityError(
-        f"the conflict is not gone{told}",
-        code="CONFLICT_REMAINS",
-        hint="Restore the newest copy first; ask the witness's operator if it lost its memory.",
-    )
+    return ERRORS.error("CONFLICT_REMAINS", f"the conflict is not gone{told}")

@@ -15,13 +15,14 @@ from types import TracebackType
 from typing import Self
 
 from agentic_os.crypto.canonical.texts import bare_hash
-from agentic_os.errors import AgenticOSError, IdentityError, LedgerError
+from agentic_os.errors import AgenticOSError
 from agentic_os.files.publishing import ExclusiveLock
 from agentic_os.identity import safe_mode
 from agentic_os.identity.answers import BookmarkData, BootData, ExportData, RotateData
 from agentic_os.identity.bookmarks import Occasion, bookmark_reason, settle, take_round
+from agentic_os.identity.codes import ERRORS
 from agentic_os.identity.folder.keyring import keep_envelope
-from agentic_os.identity.ready import Organs
+from agentic_os.identity.ready import ReadyIdentity
 from agentic_os.identity.rotation import rotate_key
 from agentic_os.ledger.answers import AppendData, AppendedEntry, Finding, ProveData, ShowData
 from agentic_os.ledger.file.head import read_cosigned_note
@@ -57,7 +58,7 @@ class Identity:
         lock: the folder's lock, given back at the end.
         projection: at the head; in safe mode read-only, and as old as it is.
         report: what boot found.
-        organs: none in safe mode.
+        ready: none in safe mode.
     """
 
     def __init__(
@@ -67,14 +68,14 @@ class Identity:
         lock: ExclusiveLock,
         projection: Projection,
         report: BootData,
-        organs: Organs | None,
+        ready: ReadyIdentity | None,
     ) -> None:
         """Take everything over; ``close`` lets it go."""
         self._folder = folder
         self._lock = lock
         self._projection = projection
         self._report = report
-        self._organs = organs
+        self._ready = ready
         self._turn = threading.RLock()
         self._conflict: Finding | None = report.reason
         self._closed = False
@@ -104,16 +105,16 @@ class Identity:
             LedgerError, VerificationError: as ``Writer.submit``.
         """
         with self._turn:
-            organs = self._require_ready()
+            ready = self._require_ready()
             for one in requests:
                 if one.type in _OWN_VERBS:
-                    raise LedgerError(
+                    raise ERRORS.error(
+                        "RING_DENIED",
                         f"{one.type} has a verb of its own",
-                        code="RING_DENIED",
                         hint=_OWN_VERBS[one.type],
                     )
-            written = organs.writer.submit(level, requests, model_id=model_id)
-            chain = organs.journal.chain
+            written = ready.writer.submit(level, requests, model_id=model_id)
+            chain = ready.journal.chain
             return AppendData(
                 entries=tuple(
                     AppendedEntry(
@@ -135,8 +136,8 @@ class Identity:
             CryptoError: as ``read_key``.
         """
         with self._turn:
-            organs = self._require_ready()
-            organs.keys.unlock(role, organs.journal.chain, password=password)
+            ready = self._require_ready()
+            ready.keys.unlock(role, ready.journal.chain, password=password)
 
     def show(self, wanted: LineFilter, *, limit: int = 50) -> ShowData:
         """Lines that match; in safe mode too.
@@ -159,9 +160,9 @@ class Identity:
             LedgerError: ``LEDGER_SEQ_UNKNOWN``.
         """
         with self._turn:
-            organs = self._require_ready()
-            signer = organs.keys.note_signer(organs.journal.chain.origin)
-            return prove_line(organs.journal.tree, signer, seq=seq, size=size)
+            ready = self._require_ready()
+            signer = ready.keys.note_signer(ready.journal.chain.origin)
+            return prove_line(ready.journal.tree, signer, seq=seq, size=size)
 
     def export_proof(self, seq: int, path: Path) -> ExportData:
         """Write a ``.tlog-proof`` that a line stands in the tree that witnesses cosigned last.
@@ -172,15 +173,13 @@ class Identity:
             LedgerError: ``LEDGER_SEQ_UNKNOWN``. FilesError: the file cannot be written.
         """
         with self._turn:
-            organs = self._require_ready()
-            tree, head = organs.journal.tree, read_cosigned_note(self._folder)
+            ready = self._require_ready()
+            tree, head = ready.journal.tree, read_cosigned_note(self._folder)
             if not 1 <= seq <= tree.size:
-                raise LedgerError(f"there is no line {seq}", code="LEDGER_SEQ_UNKNOWN")
+                raise ERRORS.error("LEDGER_SEQ_UNKNOWN", f"there is no line {seq}")
             if head is None or not seq <= head.checkpoint.size <= tree.size:
-                raise IdentityError(
-                    f"no witness has cosigned a tree with line {seq} yet",
-                    code="NOT_COSIGNED",
-                    hint="Run `agentic-os ledger bookmark` first.",
+                raise ERRORS.error(
+                    "NOT_COSIGNED", f"no witness has cosigned a tree with line {seq} yet"
                 )
             leaf = tree.leaf(seq - 1)
             export_proof(path, tree=tree, seq=seq, leaf=leaf, head=head)
@@ -202,19 +201,15 @@ class Identity:
             IdentityError: ``SAFE_MODE``; ``NO_WITNESSES`` when none are configured.
         """
         with self._turn:
-            organs = self._require_ready()
-            due = bookmark_reason(organs, occasion)
-            ordinal, head = organs.journal.chain.size, bare_hash(organs.journal.chain.head_hash)
+            ready = self._require_ready()
+            due = bookmark_reason(ready, occasion)
+            ordinal, head = ready.journal.chain.size, bare_hash(ready.journal.chain.head_hash)
             if due == "not_due":
                 return BookmarkData(due=due, ordinal=ordinal, ledger_hash=head, quorum=False)
-            if organs.witnesses is None:
-                raise IdentityError(
-                    "no witnesses are configured",
-                    code="NO_WITNESSES",
-                    hint="Write a witness policy file.",
-                )
-            result = organs.witnesses.witness(organs.seen_by_witnesses())
-            taken = take_round(organs, result)
+            if ready.witnesses is None:
+                raise ERRORS.error("NO_WITNESSES", "no witnesses are configured")
+            result = ready.witnesses.witness(ready.seen_by_witnesses())
+            taken = take_round(ready, result)
             self._conflict = self._conflict or taken.conflict
             return BookmarkData(
                 due=due,
@@ -243,12 +238,12 @@ class Identity:
             locked.
         """
         with self._turn:
-            organs = self._require_ready()
-            data = rotate_key(organs, role, reason=reason)
+            ready = self._require_ready()
+            data = rotate_key(ready, role, reason=reason)
             if role == "identity":
-                key = organs.keys.signers["identity"]
-                envelope = keep_envelope(self._folder, key, chain=organs.journal.chain)
-                self._organs = replace(organs, envelope=envelope)
+                key = ready.keys.signers["identity"]
+                envelope = keep_envelope(self._folder, key, chain=ready.journal.chain)
+                self._ready = replace(ready, envelope=envelope)
             return data
 
     def close(self) -> None:
@@ -260,12 +255,12 @@ class Identity:
         with self._turn:
             if self._closed:
                 return
-            organs = self._organs
-            if organs is not None:
+            ready = self._ready
+            if ready is not None:
                 with suppress(AgenticOSError):
-                    self._farewell(organs)
-                organs.journal.close()
-            self._organs = None
+                    self._farewell(ready)
+                ready.journal.close()
+            self._ready = None
             self._closed = True
             self._projection.close()
             self._lock.release()
@@ -290,13 +285,13 @@ class Identity:
             IdentityError: ``SAFE_MODE``. LedgerError: ``SNAPSHOT_FAILED``.
         """
         with self._turn:
-            organs = self._require_ready()
+            ready = self._require_ready()
             if self._projection.seal is not None:
                 return  # nothing was written since
             stated = make_seal(
                 self._projection,
-                origin=organs.journal.chain.origin,
-                key=organs.keys.signers["identity"],
+                origin=ready.journal.chain.origin,
+                key=ready.keys.signers["identity"],
             )
             seals = [peek_seal(path) for path in list_snapshots(self._folder)]
             newest = max((seal.cursor.seq for seal in seals if seal is not None), default=0)
@@ -304,15 +299,15 @@ class Identity:
                 write_snapshot(self._projection, self._folder, stated)
             self._projection.put_seal(stated.document.decode())
 
-    def _farewell(self, organs: Organs) -> None:
-        if self._conflict is None and organs.witnesses is not None:
+    def _farewell(self, ready: ReadyIdentity) -> None:
+        if self._conflict is None and ready.witnesses is not None:
             self.bookmark("shutdown")
-        if self._conflict is None and not organs.writer.stopped:
+        if self._conflict is None and not ready.writer.stopped:
             self.seal()
 
-    def _require_ready(self) -> Organs:
+    def _require_ready(self) -> ReadyIdentity:
         if self._conflict is not None:
             raise safe_mode.refuse(self._conflict)
-        if self._organs is None:
-            raise IdentityError("the identity is closed", code="IDENTITY_CLOSED")
-        return self._organs
+        if self._ready is None:
+            raise ERRORS.error("IDENTITY_CLOSED", "the identity is closed")
+        return self._ready

@@ -12,12 +12,11 @@ Rules (ledger format, section Bookmark; AII OS formats, section 4.5):
 - A conflict latches: the identity leaves safe mode only after repair (``safe_mode.py``).
 
 How witnesses are asked is not known here: ``Witnesses`` is all that is needed of them, and
-``PolicyWitnesses`` gives it the witness client of this program.
+``witness.client.rounds.WitnessRounds`` has it.
 """
 
 import threading
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 from typing import Final, Literal, Protocol, TypeAlias
@@ -26,35 +25,20 @@ from agentic_os.crypto.canonical.texts import bare_hash
 from agentic_os.crypto.envelope.public_keys import PublicKeyEnvelope
 from agentic_os.crypto.keys.pairs import SigningKey
 from agentic_os.crypto.tlog.note_keys import NoteKey, NoteSigner
-from agentic_os.errors import AgenticOSError, IdentityError
+from agentic_os.identity.codes import ERRORS
 from agentic_os.ledger.file.journal import Journal
 from agentic_os.ledger.line.frame import read_line
 from agentic_os.ledger.projection.database import Database
 from agentic_os.ledger.writing import Request, request
-from agentic_os.witness.client.memory import WitnessMemory
-from agentic_os.witness.client.outcomes import RoundResult, Standing
-from agentic_os.witness.client.rounds import WitnessRounds
+from agentic_os.witness.client.outcomes import KeptReceipt, RoundResult, Standing
 from agentic_os.witness.client.submission import KeyChange, WitnessedLedger
 from agentic_os.witness.protocol.bookmark import Receipt
-from agentic_os.witness.protocol.json import read_receipt
 
 BOOKMARK_ENTRIES: Final = 100
 BOOKMARK_SECONDS: Final = 24 * 3600
-WITNESS_KEYS_ENTRIES: Final = 1_000
-KEY_BYTES: Final = 64 * 1024
-TAIL_NAME: Final = "witness-tail.json"
-TAIL_BYTES: Final = 4 * 1024
 RECEIPT_TYPE: Final = "system.witnessed"
 
 Due: TypeAlias = Literal["entries", "time", "not_due"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeptReceipt:
-    """A receipt that a witness client holds, with the pinned key that signed it."""
-
-    receipt: Receipt
-    key: PublicKeyEnvelope
 
 
 class Witnesses(Protocol):
@@ -69,52 +53,16 @@ class Witnesses(Protocol):
         ...
 
     def kept_receipts(self) -> tuple[KeptReceipt, ...]:
-        """The newest receipt that is kept of each witness."""
+        """Return the newest kept receipt of each witness."""
         ...
 
     def cosigners(self) -> tuple[NoteKey, ...]:
-        """The pinned cosignature keys."""
+        """Return the pinned cosignature keys."""
         ...
 
     def release(self, name: str) -> None:
         """Let a witness be asked again after a conflict was repaired."""
         ...
-
-
-@dataclass(frozen=True, kw_only=True)
-class PolicyWitnesses:
-    """The witnesses of a policy file, asked by this program's client."""
-
-    rounds: WitnessRounds
-
-    def witness(self, ledger: WitnessedLedger) -> RoundResult:
-        """Bring the ledger's head before every witness."""
-        return self.rounds.witness(ledger)
-
-    def ask_standing(self, ledger: WitnessedLedger) -> tuple[Standing, ...]:
-        """Ask every witness for the newest head that it knows."""
-        return self.rounds.ask_standing(ledger)
-
-    def kept_receipts(self) -> tuple[KeptReceipt, ...]:
-        """The newest receipt that is kept of each witness; damaged ones are left out."""
-        found: list[KeptReceipt] = []
-        for witness in self.rounds.policy.witnesses:
-            memory = WitnessMemory(self.rounds.folder, witness.key)
-            try:
-                key, kept = memory.receipt_key(), memory.receipts()
-                if key is not None and kept:
-                    found.append(KeptReceipt(receipt=read_receipt(kept[-1]), key=key))
-            except AgenticOSError:
-                continue
-        return tuple(found)
-
-    def cosigners(self) -> tuple[NoteKey, ...]:
-        """The pinned cosignature keys."""
-        return tuple(witness.key for witness in self.rounds.policy.witnesses)
-
-    def release(self, name: str) -> None:
-        """Let a witness be asked again after a conflict was repaired."""
-        self.rounds.clear_conflict(name)
 
 
 def bookmark_due(*, unanchored: int, last: datetime | None, now: datetime) -> Due:
@@ -148,14 +96,14 @@ def witnessed_ledger(
     identity_key: SigningKey,
     signer: NoteSigner,
 ) -> WitnessedLedger:
-    """The ledger as the witness client is to see it: keys, hashes and the tree."""
+    """Return what a witness client sees of the ledger: keys, hashes and the tree."""
     one_at_a_time = threading.Lock()  # the client asks its witnesses from several threads
 
     def hash_at(seq: int) -> str:
         with one_at_a_time:
             rows = db.execute("SELECT hash FROM mirror WHERE seq = ?", (seq,))
         if not rows:
-            raise IdentityError(f"there is no line {seq}", code="LEDGER_SEQ_UNKNOWN")
+            raise ERRORS.error("LEDGER_SEQ_UNKNOWN", f"there is no line {seq}")
         return bare_hash(rows[0][0])
 
     return WitnessedLedger(
@@ -169,7 +117,7 @@ def witnessed_ledger(
 
 
 def receipt_request(receipt: Receipt, checkpoint: str | None) -> Request:
-    """The entry that keeps a receipt, and the cosigned head it belongs to."""
+    """Build the entry that keeps a receipt with the cosigned head that it belongs to."""
     payload: dict[str, dict[str, str | int] | str] = {
         "receipt": {
             "identity_id": receipt.identity_id,
@@ -188,7 +136,7 @@ def receipt_request(receipt: Receipt, checkpoint: str | None) -> Request:
 
 
 def unsettled(db: Database, kept: Iterable[KeptReceipt]) -> Iterator[KeptReceipt]:
-    """The kept receipts that the ledger does not hold."""
+    """Yield the kept receipts that the ledger does not hold."""
     for one in kept:
         rows = db.execute(
             "SELECT COUNT(*) FROM receipts WHERE witness_key_id = ? AND ordinal >= ?",
@@ -199,7 +147,7 @@ def unsettled(db: Database, kept: Iterable[KeptReceipt]) -> Iterator[KeptReceipt
 
 
 def _key_changes(journal: Journal) -> Iterator[KeyChange]:
-    """The identity's key transitions with their lines, oldest first."""
+    """Yield the identity's key transitions with their lines, oldest first."""
     tenures = [one for one in journal.chain.tenures if one.role == "identity"]
     wanted = {new.from_seq - 1: old for old, new in pairwise(tenures)}
     if not wanted:

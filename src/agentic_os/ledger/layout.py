@@ -8,7 +8,6 @@
     witness-keys/*.json     pinned witness keys             verified-head.json
     witness/*               what the witness client keeps   safe-mode.json  a latched conflict
     projection.db           the cache                       snapshot-*.jsonl.gz
-    audit.db                what the ledger forbids
 """
 
 from pathlib import Path
@@ -21,7 +20,6 @@ ENVELOPE_NAME: Final = "identity-envelope.json"
 WITNESS_KEYS_FOLDER: Final = "witness-keys"
 WITNESS_FOLDER: Final = "witness"
 SAFE_MODE_NAME: Final = "safe-mode.json"
-AUDIT_NAME: Final = "audit.db"
 
 
 def key_path(folder: Path, name: str) -> Path:

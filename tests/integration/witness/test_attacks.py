@@ -29,7 +29,6 @@ from agentic_os.identity.birth import give_birth
 from agentic_os.identity.boot import BootOptions, boot
 from agentic_os.identity.services import verify_ledger
 from agentic_os.identity.session import Identity
-from agentic_os.identity.witnessing import PolicyWitnesses
 from agentic_os.ledger.layout import key_path
 from agentic_os.ledger.line.entry import draft, encode_entry, new_salt, sign_line, timestamp
 from agentic_os.ledger.writing import request
@@ -91,10 +90,9 @@ class World:
         for path in [*self.me.glob("projection.db*"), *self.me.glob("snapshot-*")]:
             path.unlink()
 
-    def witnesses(self, *services: Serving) -> PolicyWitnesses:
+    def witnesses(self, *services: Serving) -> WitnessRounds:
         policy = policy_of(*(services or self.services), quorum="any")
-        rounds = WitnessRounds(policy=policy, folder=self.me / "witness", clock=time.time)
-        return PolicyWitnesses(rounds=rounds)
+        return WitnessRounds(policy=policy, folder=self.me / "witness", clock=time.time)
 
     def booted(self, *services: Serving) -> Identity:
         witnesses = self.witnesses(*services) if services else None
@@ -105,7 +103,7 @@ class World:
         with_identity(self.me, count)
 
 
-def with_identity(folder: Path, count: int, witnesses: PolicyWitnesses | None = None) -> None:
+def with_identity(folder: Path, count: int, witnesses: WitnessRounds | None = None) -> None:
     identity = boot(folder, BootOptions(witnesses=witnesses))
     try:
         assert identity.report.mode == "ready", identity.report.reason

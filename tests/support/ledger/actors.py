@@ -18,10 +18,9 @@ from agentic_os.crypto.tlog.note_keys import NoteKey, NoteSigner
 from agentic_os.identity.birth import give_birth
 from agentic_os.identity.boot import BootOptions, boot
 from agentic_os.identity.session import Identity
-from agentic_os.identity.witnessing import KeptReceipt
 from agentic_os.ledger.writing import Request, request
 from agentic_os.witness.client.asking import ACKNOWLEDGED
-from agentic_os.witness.client.outcomes import RoundResult, Standing, WitnessOutcome
+from agentic_os.witness.client.outcomes import KeptReceipt, RoundResult, Standing, WitnessOutcome
 from agentic_os.witness.client.submission import WitnessedLedger
 from agentic_os.witness.protocol.bookmark import NO_ORDINAL, ZERO_LEDGER_HASH, KeySignature, Receipt
 from support.ledger.builder import BORN

@@ -119,8 +119,8 @@ def test_a_receipt_that_a_crash_kept_out_is_settled_at_boot(folder: Path) -> Non
     witnesses = MemoryWitnesses(members=[MemoryWitness()])
     identity = booted(folder, witnesses)
     identity.append("agent", notes(1))
-    organs = identity._require_ready()
-    witnesses.witness(organs.seen_by_witnesses())  # answered and kept by the client
+    ready = identity._require_ready()
+    witnesses.witness(ready.seen_by_witnesses())  # answered and kept by the client
     abandon(identity)  # the process dies before it could write
     with booted(folder, witnesses) as again:
         assert again.report.receipts_settled == 1

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from agentic_os.errors import IdentityError
+from agentic_os.identity.codes import ERRORS
 from agentic_os.identity.restoring import Milestones, live_seal, seal_is_ours
 from agentic_os.ledger.projection.snapshot import list_snapshots, peek_seal
 from agentic_os.ledger.projection.tables import EMPTY_CURSOR, Cursor, Projection
@@ -38,13 +38,12 @@ def require_high_water(
     """
     for known in _known(projection, folder, chain, milestones):
         if known.seq > chain.size:
-            raise IdentityError(
-                f"line {known.seq} was written once, {chain.size} are left",
-                code="LEDGER_TRUNCATED",
+            raise ERRORS.error(
+                "LEDGER_TRUNCATED", f"line {known.seq} was written once, {chain.size} are left"
             )
         if milestones.hash_at(known.seq) != known.hash:
-            raise IdentityError(
-                f"line {known.seq} is not the one that was written first", code="LEDGER_REPLACED"
+            raise ERRORS.error(
+                "LEDGER_REPLACED", f"line {known.seq} is not the one that was written first"
             )
 
 

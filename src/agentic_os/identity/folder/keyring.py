@@ -21,9 +21,10 @@ from agentic_os.crypto.envelope.public_keys import (
 from agentic_os.crypto.keys.files import read_key, write_key
 from agentic_os.crypto.keys.pairs import ED25519, ML_DSA_87, SigningKey, generate_key
 from agentic_os.crypto.tlog.note_keys import NoteSigner
-from agentic_os.errors import CryptoError, FilesError, IdentityError
+from agentic_os.errors import CryptoError, FilesError
 from agentic_os.files.publishing import private_folder, publish
 from agentic_os.files.reading import Folder
+from agentic_os.identity.codes import ERRORS
 from agentic_os.ledger.layout import CHECKPOINT_KEY, ENVELOPE_NAME, KEYS_FOLDER, key_path
 from agentic_os.ledger.line.payloads import Role
 from agentic_os.ledger.rule.chain import Chain
@@ -71,7 +72,7 @@ class KeyRing:
         self.signers[role] = key
 
     def note_signer(self, origin: str) -> NoteSigner:
-        """The signer of tree heads, named like the origin."""
+        """Return the signer of tree heads; its key is named like the origin."""
         return NoteSigner(kind="note", name=origin, private=self.checkpoint)
 
     def prepare_next(self, role: Role) -> SigningKey:
@@ -152,10 +153,8 @@ def require_current(role: Role, key: SigningKey, chain: Chain) -> None:
         IdentityError: ``KEY_MISMATCH``.
     """
     if chain.key_for(role) != key.public:
-        raise IdentityError(
-            f"the {role} key here is not the one that the ledger names",
-            code="KEY_MISMATCH",
-            hint="The ledger or the keys belong to another identity: restore both from a backup.",
+        raise ERRORS.error(
+            "KEY_MISMATCH", f"the {role} key here is not the one that the ledger names"
         )
 
 
@@ -168,16 +167,15 @@ def require_own_envelope(folder: Path, chain: Chain) -> None:
     kept = read_envelope_file(folder)
     known = [one.key.raw for one in chain.tenures if one.role == "identity"]
     if kept is not None and kept.part(ML_DSA_87).raw not in known:
-        raise IdentityError(
-            "the ledger belongs to another identity than the one that was kept here",
-            code="KEY_MISMATCH",
+        raise ERRORS.error(
+            "KEY_MISMATCH", "the ledger belongs to another identity than the one that was kept here"
         )
 
 
 def keep_envelope(
     folder: Path, key: SigningKey, *, chain: Chain | None = None
 ) -> PublicKeyEnvelope:
-    """The identity key's envelope: read where it was kept, else made once and kept.
+    """Return the identity key's envelope: the kept one, or a new one that is kept from now on.
 
     After a key transition the old envelope stays beside under its own name.
 
@@ -192,10 +190,8 @@ def keep_envelope(
         known = () if chain is None else chain.tenures
         raw = kept.part(ML_DSA_87).raw
         if not any(one.role == "identity" and one.key.raw == raw for one in known):
-            raise IdentityError(
-                "the kept envelope holds a key that this identity never had",
-                code="ENVELOPE_INVALID",
-                hint="Restore identity-envelope.json from a backup.",
+            raise ERRORS.error(
+                "ENVELOPE_INVALID", "the kept envelope holds a key that this identity never had"
             )
         publish(folder / f"{kept.key_id}.json", kept.document)
     made = make_identity_envelope(key.public, created_at=datetime.now(UTC))
@@ -204,7 +200,7 @@ def keep_envelope(
 
 
 def read_envelope_file(folder: Path) -> PublicKeyEnvelope | None:
-    """The kept envelope, or nothing where there is none.
+    """Return the kept envelope, None if there is none.
 
     Raises:
         IdentityError: ``ENVELOPE_INVALID``.
@@ -216,6 +212,6 @@ def read_envelope_file(folder: Path) -> PublicKeyEnvelope | None:
     except FilesError as error:
         if error.code == "FILE_MISSING":
             return None
-        raise IdentityError(error.message, code="ENVELOPE_INVALID") from None
+        raise ERRORS.error("ENVELOPE_INVALID", error.message) from None
     except CryptoError as error:
-        raise IdentityError(error.message, code="ENVELOPE_INVALID") from None
+        raise ERRORS.error("ENVELOPE_INVALID", error.message) from None

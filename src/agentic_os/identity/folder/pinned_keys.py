@@ -4,9 +4,10 @@ from pathlib import Path
 from typing import Final
 
 from agentic_os.crypto.envelope.public_keys import PublicKeyEnvelope, read_public_key_envelope
-from agentic_os.errors import CryptoError, FilesError, IdentityError
+from agentic_os.errors import CryptoError, FilesError
 from agentic_os.files.publishing import private_folder, publish
 from agentic_os.files.reading import Folder
+from agentic_os.identity.codes import ERRORS
 from agentic_os.ledger.layout import WITNESS_KEYS_FOLDER
 
 WITNESS_KEYS_ENTRIES: Final = 1_000
@@ -35,10 +36,8 @@ class PinnedKeys(dict[str, PublicKeyEnvelope]):
                         envelope = read_public_key_envelope(data)
                         self[envelope.key_id] = envelope
         except (FilesError, CryptoError) as error:
-            raise IdentityError(
-                f"a pinned witness key cannot be read: {error.message}",
-                code="WITNESS_KEY_INVALID",
-                hint="Restore witness-keys from a backup.",
+            raise ERRORS.error(
+                "WITNESS_KEY_INVALID", f"a pinned witness key cannot be read: {error.message}"
             ) from None
 
     def pin(self, envelope: PublicKeyEnvelope) -> None:
@@ -50,8 +49,8 @@ class PinnedKeys(dict[str, PublicKeyEnvelope]):
         known = self.get(envelope.key_id)
         if known is not None:
             if known.document != envelope.document:
-                raise IdentityError(
-                    "another witness key of the same id is pinned", code="WITNESS_KEY_CHANGED"
+                raise ERRORS.error(
+                    "WITNESS_KEY_CHANGED", "another witness key of the same id is pinned"
                 )
             return
         name = "".join(char if char.isalnum() or char in "_.-" else "-" for char in envelope.key_id)

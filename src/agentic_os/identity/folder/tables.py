@@ -31,7 +31,7 @@ def open_tables(folder: Path, url: str) -> Projection:
 
 
 def read_tables(folder: Path, url: str) -> Projection:
-    """The tables as they lie, read-only; empty ones in memory where there are none."""
+    """Open the tables read-only as they are; empty ones in memory if there are none."""
     path = folder / PROJECTION_NAME
     if not url and path.is_file():
         # Where it is unusable, or of another schema, which may not be dropped now: none.
@@ -49,6 +49,6 @@ def _projection(database: Database) -> Projection:
 
 
 def schema_name(folder: Path) -> str:
-    """The PostgreSQL schema of an identity, made of its folder's name."""
+    """Return the PostgreSQL schema of an identity, made of its folder's name."""
     name = "".join(char if char.isascii() and char.isalnum() else "_" for char in folder.name)
     return f"identity_{name.lower()}"[:SCHEMA_NAME_CHARS]

@@ -16,9 +16,10 @@ from agentic_os.crypto.canonical.json import encode, is_canonical
 from agentic_os.crypto.canonical.reader import decode
 from agentic_os.crypto.canonical.texts import bare_hash
 from agentic_os.crypto.envelope.public_keys import format_time, parse_time
-from agentic_os.errors import CryptoError, FilesError, IdentityError
+from agentic_os.errors import AgenticOSError, CryptoError, FilesError
 from agentic_os.files.publishing import publish
 from agentic_os.files.reading import Folder
+from agentic_os.identity.codes import ERRORS
 from agentic_os.ledger.file.journal import Journal
 
 TAIL_NAME: Final = "witness-tail.json"
@@ -55,7 +56,7 @@ def keep_tail(folder: Path, tail: WitnessTail) -> None:
 
 
 def read_tail(folder: Path) -> WitnessTail | None:
-    """The newest acknowledged point; nothing where none was kept.
+    """Return the newest acknowledged point, None if none was kept.
 
     Raises:
         IdentityError: ``WITNESS_TAIL_INVALID`` for a damaged file.
@@ -82,7 +83,7 @@ def read_tail(folder: Path) -> WitnessTail | None:
 
 
 def require_tail(tail: WitnessTail | None, size: int, hash_at: Callable[[int], str | None]) -> None:
-    """The ledger reaches, and agrees with, the newest acknowledged point.
+    """Require that the ledger reaches, and agrees with, the newest acknowledged point.
 
     Args:
         tail: that point; nothing is required without one.
@@ -95,18 +96,17 @@ def require_tail(tail: WitnessTail | None, size: int, hash_at: Callable[[int], s
     if tail is None:
         return
     if tail.ledger_ordinal > size:
-        raise IdentityError(
-            f"line {tail.ledger_ordinal} was acknowledged, {size} are left",
-            code="LEDGER_TRUNCATED",
+        raise ERRORS.error(
+            "LEDGER_TRUNCATED", f"line {tail.ledger_ordinal} was acknowledged, {size} are left"
         )
     if hash_at(tail.ledger_ordinal) != f"sha256:{tail.ledger_hash}":
-        raise IdentityError(
-            f"line {tail.ledger_ordinal} is not the acknowledged one", code="WITNESS_FORK"
+        raise ERRORS.error(
+            "WITNESS_FORK", f"line {tail.ledger_ordinal} is not the acknowledged one"
         )
 
 
 def tail_now(journal: Journal) -> WitnessTail:
-    """The head as an acknowledged point of this moment."""
+    """Return the ledger's head as a point that is acknowledged now."""
     return WitnessTail(
         ledger_ordinal=journal.chain.size,
         ledger_hash=bare_hash(journal.chain.head_hash),
@@ -114,9 +114,5 @@ def tail_now(journal: Journal) -> WitnessTail:
     )
 
 
-def _tail_invalid(why: str) -> IdentityError:
-    return IdentityError(
-        f"{TAIL_NAME} cannot be used: {why}",
-        code="WITNESS_TAIL_INVALID",
-        hint="Restore it from a backup, or ask the witness: agentic-os ledger repair.",
-    )
+def _tail_invalid(why: str) -> AgenticOSError:
+    return ERRORS.error("WITNESS_TAIL_INVALID", f"{TAIL_NAME} cannot be used: {why}")

@@ -127,6 +127,6 @@ def entry_type(name: str) -> EntryType:
         raise LedgerError(
             f"{category} entries are forbidden in the ledger",
             code="LEDGER_CATEGORY_FORBIDDEN",
-            hint="Keep them in the audit store.",
+            hint="Keep them in a store of their own.",
         )
     raise LedgerError("an unknown type of entry", code="LEDGER_TYPE_UNKNOWN")

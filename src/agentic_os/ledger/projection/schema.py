@@ -1,7 +1,7 @@
 """The projection's tables: the one place that owns their DDL.
 
 A cache of what the ledger says, rebuilt whenever it differs (design decision 11). Only what a
-ledger entry says stands here; what the ledger forbids lives in the audit store. The dialect
+ledger entry says stands here; what the ledger forbids has a store of its own. The dialect
 is what SQLite and PostgreSQL share.
 
 ``entities`` holds everything that has an id. ``state`` is ``live`` unless the kind has its own

@@ -13,13 +13,12 @@ from typing import Final, TypeVar
 from agentic_os.crypto.envelope.public_keys import PublicKeyEnvelope
 from agentic_os.crypto.tlog.checkpoint import SignedCheckpoint
 from agentic_os.crypto.tlog.note import NoteSignature
-from agentic_os.errors import VerificationError, WitnessError
+from agentic_os.errors import VerificationError, WitnessConflictError, WitnessError
 from agentic_os.witness.client.http import BookmarkReply, RefusedAnswerError, WitnessClient
 from agentic_os.witness.client.memory import WitnessedState, WitnessMemory
 from agentic_os.witness.client.outcomes import WitnessOutcome
 from agentic_os.witness.client.policy import PolicyWitness
 from agentic_os.witness.client.standing import (
-    WitnessConflictError,
     judge_cosignature,
     judge_newest,
     judge_receipt,
@@ -27,9 +26,14 @@ from agentic_os.witness.client.standing import (
     point_at,
 )
 from agentic_os.witness.client.submission import WitnessedLedger, build_bookmark
+from agentic_os.witness.codes import ERRORS
 from agentic_os.witness.protocol.add_checkpoint import AddCheckpoint
 from agentic_os.witness.protocol.bookmark import BookmarkRequest
-from agentic_os.witness.protocol.refusal import CADENCE_MESSAGE
+from agentic_os.witness.protocol.refusal import (
+    BINDING_MISSING,
+    CADENCE_MESSAGE,
+    OLD_SIZE_STALE,
+)
 
 ACKNOWLEDGED: Final = "ACKNOWLEDGED"
 
@@ -121,19 +125,17 @@ class Asking:
         held = error.witnessed_size
         if held is not None:
             judge_size(held, ledger=self.ledger, state=self.state)
-            if error.code == "OLD_SIZE_STALE" and held != old_size:
+            if error.code == OLD_SIZE_STALE and held != old_size:
                 return held
-            raise WitnessConflictError(
-                f"the witness holds another tree of {held} lines", code="WITNESS_FORK"
-            )
-        if error.code == "BINDING_MISSING" and self.state.bound_to == self._own_binding:
-            raise WitnessConflictError(
-                "the witness went back: it forgot the origin's binding", code="WITNESS_WENT_BACK"
+            raise ERRORS.error("WITNESS_FORK", f"the witness holds another tree of {held} lines")
+        if error.code == BINDING_MISSING and self.state.bound_to == self._own_binding:
+            raise ERRORS.error(
+                "WITNESS_WENT_BACK", "the witness went back: it forgot the origin's binding"
             )
         if error.status == _INCONSISTENT_STATUS:
-            raise WitnessConflictError(error.message, code="WITNESS_FORK")
+            raise ERRORS.error("WITNESS_FORK", error.message)
         if error.status == _CONFLICT_STATUS:
-            raise WitnessConflictError(error.message, code=self._conflict_code())
+            raise ERRORS.error(self._conflict_code(), error.message)
         raise error
 
     def _conflict_code(self) -> str:

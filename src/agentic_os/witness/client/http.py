@@ -17,11 +17,19 @@ from agentic_os.crypto.tlog.checkpoint import (
     parse_signed_checkpoint,
 )
 from agentic_os.crypto.tlog.note import NoteSignature, parse_signatures
-from agentic_os.errors import CryptoError, WitnessError, WitnessRefusedError
+from agentic_os.errors import (
+    AgenticOSError,
+    CryptoError,
+    VerificationError,
+    WitnessError,
+    WitnessRefusedError,
+)
 from agentic_os.network.addresses import is_loopback_url
+from agentic_os.witness.codes import ERRORS
 from agentic_os.witness.protocol.add_checkpoint import AddCheckpoint, write_add_checkpoint
 from agentic_os.witness.protocol.bookmark import BookmarkRequest, Receipt
 from agentic_os.witness.protocol.json import read_receipt, write_request
+from agentic_os.witness.protocol.refusal import OLD_SIZE_STALE
 from agentic_os.witness.protocol.served_key import ServedKey
 from agentic_os.witness.protocol.shapes import KeyHashShape, StatusShape
 
@@ -137,7 +145,7 @@ class WitnessClient:
             receipt = read_receipt(tree)
             line = tree.get("cosignature") if isinstance(tree, dict) else None
             lines = parse_signatures(line) if isinstance(line, str) else ()
-        except CryptoError:
+        except (CryptoError, VerificationError):
             raise _invalid("its receipt cannot be read") from None
         return BookmarkReply(receipt=receipt, answer=body, cosignature=lines[0] if lines else None)
 
@@ -152,7 +160,7 @@ class WitnessClient:
             size = parse_decimal(body.decode("ascii", "replace").removesuffix("\n"))
             raise RefusedAnswerError(
                 "the witness cosigned another size last",
-                code="OLD_SIZE_STALE",
+                code=OLD_SIZE_STALE,
                 status=status,
                 witnessed_size=size,
             )
@@ -194,9 +202,8 @@ class WitnessClient:
             finally:
                 answer.close()
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise WitnessError(
-                f"the witness cannot be reached: {type(error).__name__}",
-                code="WITNESS_UNREACHABLE",
+            raise ERRORS.error(
+                "WITNESS_UNREACHABLE", f"the witness cannot be reached: {type(error).__name__}"
             ) from None
         return answer.status_code, bytes(body)
 
@@ -221,5 +228,5 @@ def _refused(status: int, body: bytes) -> WitnessError:
     )
 
 
-def _invalid(why: str) -> WitnessError:
-    return WitnessError(f"the witness answers wrongly: {why}", code="WITNESS_ANSWER_INVALID")
+def _invalid(why: str) -> AgenticOSError:
+    return ERRORS.error("WITNESS_ANSWER_INVALID", f"the witness answers wrongly: {why}")

@@ -16,9 +16,10 @@ import msgspec
 
 from agentic_os.crypto.envelope.public_keys import PublicKeyEnvelope, read_public_key_envelope
 from agentic_os.crypto.tlog.note_keys import NoteKey
-from agentic_os.errors import CryptoError, FilesError, WitnessError
+from agentic_os.errors import AgenticOSError, CryptoError, FilesError
 from agentic_os.files.publishing import PRIVATE_FILE_MODE, private_folder, publish
 from agentic_os.files.reading import Folder
+from agentic_os.witness.codes import ERRORS
 from agentic_os.witness.protocol.served_key import ServedKey
 
 STATE_FILE: Final = "state.json"
@@ -162,9 +163,5 @@ class WitnessMemory:
             raise
 
 
-def _invalid(name: str) -> WitnessError:
-    return WitnessError(
-        f"{name} of a witness is damaged",
-        code="MEMORY_INVALID",
-        hint="Restore it from a backup; without it a witness that went back goes unnoticed.",
-    )
+def _invalid(name: str) -> AgenticOSError:
+    return ERRORS.error("MEMORY_INVALID", f"{name} of a witness is damaged")

@@ -31,6 +31,14 @@ class WitnessOutcome:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KeptReceipt:
+    """A receipt that the client holds, with the pinned key that signed it."""
+
+    receipt: Receipt
+    key: PublicKeyEnvelope
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RoundResult:
     """What all witnesses came to; ``head`` carries the cosignatures that verified."""
 

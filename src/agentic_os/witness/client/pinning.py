@@ -3,10 +3,9 @@
 from datetime import datetime
 
 from agentic_os.crypto.envelope.public_keys import PublicKeyEnvelope
-from agentic_os.errors import WitnessError
 from agentic_os.witness.client.http import WitnessClient
 from agentic_os.witness.client.memory import WitnessMemory
-from agentic_os.witness.client.standing import WitnessConflictError
+from agentic_os.witness.codes import ERRORS
 from agentic_os.witness.protocol.served_key import verify_manifest
 
 
@@ -30,8 +29,8 @@ def pinned_receipt_key(
     if served is None:
         if pinned:
             # A downgrade to the dialect without receipts must not pass as a fresh start.
-            raise WitnessError(
-                "the witness no longer serves its receipt key", code="WITNESS_ANSWER_INVALID"
+            raise ERRORS.error(
+                "WITNESS_ANSWER_INVALID", "the witness no longer serves its receipt key"
             )
         return None
     if pinned and pinned.sha256 == served.public.sha256:
@@ -39,8 +38,8 @@ def pinned_receipt_key(
     if root:
         verify_manifest(served, root=root, at=now)
     elif pinned:
-        raise WitnessConflictError(
-            "the receipt key of the witness is not the pinned one", code="WITNESS_KEY_CHANGED"
+        raise ERRORS.error(
+            "WITNESS_KEY_CHANGED", "the receipt key of the witness is not the pinned one"
         )
     memory.pin_receipt_key(served.public, served.manifest)
     return served.public

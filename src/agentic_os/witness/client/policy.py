@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from agentic_os.crypto.tlog.note_keys import NoteKey, parse_vkey
-from agentic_os.errors import CryptoError, WitnessError
+from agentic_os.errors import AgenticOSError, CryptoError
+from agentic_os.witness.codes import ERRORS
 
 POLICY_BYTES: Final = 1024 * 1024
 POLICY_ENTRIES: Final = 256
@@ -176,6 +177,6 @@ def _count(text: str) -> int:
     return int(text) if re.fullmatch(r"[1-9][0-9]{0,3}", text) else 0
 
 
-def _invalid(why: str, line: int) -> WitnessError:
+def _invalid(why: str, line: int) -> AgenticOSError:
     where = f"line {line}: " if line else ""
-    return WitnessError(f"the witness policy is wrong: {where}{why}", code="POLICY_INVALID")
+    return ERRORS.error("POLICY_INVALID", f"the witness policy is wrong: {where}{why}")

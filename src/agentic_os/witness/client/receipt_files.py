@@ -25,11 +25,12 @@ from agentic_os.crypto.tlog.checkpoint_proof import TLOG_PROOF_HEADER, TlogProof
 from agentic_os.crypto.tlog.merkle import HASH_BYTES, leaf_hash
 from agentic_os.crypto.tlog.note import open_note
 from agentic_os.crypto.tlog.note_keys import NoteKey
-from agentic_os.errors import CryptoError, VerificationError
+from agentic_os.errors import AgenticOSError, CryptoError
 from agentic_os.files.publishing import publish
 from agentic_os.files.reading import Folder
 from agentic_os.witness.client.policy import QuorumPolicy
 from agentic_os.witness.client.submission import TreeView, check_receipt
+from agentic_os.witness.codes import ERRORS
 from agentic_os.witness.protocol.json import read_receipt, receipt_tree
 from agentic_os.witness.protocol.served_key import ServedKey, verify_manifest
 
@@ -95,7 +96,7 @@ def export_receipt(path: Path, *, answer: bytes, key: ServedKey) -> None:
             manifest; FilesError.
     """
     if key.manifest is None:
-        raise VerificationError("the witness key has no manifest", code="MANIFEST_INVALID")
+        raise ERRORS.error("MANIFEST_INVALID", "the witness key has no manifest")
     document = _ReceiptFile(
         schema=RECEIPT_SCHEMA,
         receipt=msgspec.Raw(msgspec.json.encode(receipt_tree(read_receipt(answer)))),
@@ -157,9 +158,7 @@ def _verify_proof(
         raise _invalid("the log has not signed the checkpoint")
     opened = tuple(item for item in signed if item.time is not None)
     if not policy.is_satisfied({item.key.vkey for item in opened}):
-        raise VerificationError(
-            "too few witnesses have cosigned for the policy", code="QUORUM_MISSING"
-        )
+        raise ERRORS.error("QUORUM_MISSING", "too few witnesses have cosigned for the policy")
     return ReceiptReport(
         kind="tlog-proof",
         subject=checkpoint.origin,
@@ -202,9 +201,9 @@ def _verify_receipt_file(data: bytes, root: PublicKeyEnvelope | None) -> Receipt
     )
 
 
-def _invalid(why: str) -> VerificationError:
-    return VerificationError(f"the receipt does not verify: {why}", code="RECEIPT_INVALID")
+def _invalid(why: str) -> AgenticOSError:
+    return ERRORS.error("RECEIPT_INVALID", f"the receipt does not verify: {why}")
 
 
-def _untrusted(why: str) -> VerificationError:
-    return VerificationError(why, code="TRUST_MISSING")
+def _untrusted(why: str) -> AgenticOSError:
+    return ERRORS.error("TRUST_MISSING", why)

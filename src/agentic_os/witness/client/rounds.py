@@ -16,21 +16,22 @@ from typing import Final, TypeVar
 
 from agentic_os.crypto.envelope.public_keys import PublicKeyEnvelope
 from agentic_os.crypto.tlog.checkpoint import SignedCheckpoint
-from agentic_os.errors import AgenticOSError, WitnessError
+from agentic_os.crypto.tlog.note_keys import NoteKey
+from agentic_os.errors import AgenticOSError, WitnessConflictError
 from agentic_os.files.publishing import private_folder
 from agentic_os.witness.client.asking import Asking
 from agentic_os.witness.client.http import WitnessClient
 from agentic_os.witness.client.memory import WitnessMemory
-from agentic_os.witness.client.outcomes import RoundResult, Standing, WitnessOutcome
+from agentic_os.witness.client.outcomes import KeptReceipt, RoundResult, Standing, WitnessOutcome
 from agentic_os.witness.client.pinning import pinned_receipt_key
 from agentic_os.witness.client.policy import PolicyWitness, QuorumPolicy
 from agentic_os.witness.client.receipt_files import export_receipt
-from agentic_os.witness.client.standing import WitnessConflictError, judge_memory, judge_newest
+from agentic_os.witness.client.standing import judge_memory, judge_newest
 from agentic_os.witness.client.submission import WitnessedLedger
+from agentic_os.witness.codes import ERRORS
+from agentic_os.witness.protocol.json import read_receipt
 
-__all__ = ["RoundResult", "Standing", "WitnessOutcome", "WitnessRounds"]
-
-WORKERS_ENTRIES: Final = 8
+MOST_ASKED_AT_ONCE: Final = 8
 
 _NOT_PLAIN: Final = re.compile(r"[^A-Za-z0-9_.-]")
 
@@ -96,7 +97,24 @@ class WitnessRounds:
             written.append(name)
         return tuple(written)
 
-    def clear_conflict(self, name: str) -> None:
+    def kept_receipts(self) -> tuple[KeptReceipt, ...]:
+        """Return the newest receipt that is kept of each witness; damaged ones are left out."""
+        found: list[KeptReceipt] = []
+        for witness in self.policy.witnesses:
+            memory = WitnessMemory(self.folder, witness.key)
+            try:
+                key, kept = memory.receipt_key(), memory.receipts()
+                if key is not None and kept:
+                    found.append(KeptReceipt(receipt=read_receipt(kept[-1]), key=key))
+            except AgenticOSError:
+                continue
+        return tuple(found)
+
+    def cosigners(self) -> tuple[NoteKey, ...]:
+        """Return the cosignature keys that the policy pins."""
+        return self.policy.witness_keys
+
+    def release(self, name: str) -> None:
         """Let a witness be asked again; a person's decision after repair.
 
         Raises:
@@ -107,13 +125,13 @@ class WitnessRounds:
                 memory = WitnessMemory(self.folder, witness.key)
                 memory.keep_state(replace(memory.state(), conflict=""))
                 return
-        raise WitnessError(f"the policy has no witness {name}", code="WITNESS_UNKNOWN")
+        raise ERRORS.error("WITNESS_UNKNOWN", f"the policy has no witness {name}")
 
     def _each(self, ask: Callable[[PolicyWitness], ResultT]) -> tuple[ResultT, ...]:
         witnesses = [item for item in self.policy.witnesses if item.url]
         if not witnesses:
             return ()
-        with ThreadPoolExecutor(max_workers=min(WORKERS_ENTRIES, len(witnesses))) as pool:
+        with ThreadPoolExecutor(max_workers=min(MOST_ASKED_AT_ONCE, len(witnesses))) as pool:
             return tuple(pool.map(ask, witnesses))
 
     def _outcome(

@@ -21,9 +21,10 @@ from agentic_os.crypto.envelope.public_keys import PublicKeyEnvelope
 from agentic_os.crypto.tlog.checkpoint import SignedCheckpoint
 from agentic_os.crypto.tlog.note import NoteSignature, open_note, verifies
 from agentic_os.crypto.tlog.note_keys import KEY_ID_BYTES, NoteKey, cosignature_time
-from agentic_os.errors import CryptoError, VerificationError, WitnessRefusedError
+from agentic_os.errors import AgenticOSError, CryptoError
 from agentic_os.witness.client.memory import Point, WitnessedState
 from agentic_os.witness.client.submission import WitnessedLedger, check_receipt
+from agentic_os.witness.codes import ERRORS
 from agentic_os.witness.protocol.bookmark import NO_ORDINAL, BookmarkRequest, Receipt
 
 CONFLICT_CODES: Final = frozenset(
@@ -43,12 +44,6 @@ MONITORING_LAG_SECONDS: Final = 3600
 StandingCode = Literal["LEVEL", "BEHIND", "UNKNOWN"]
 
 
-class WitnessConflictError(WitnessRefusedError):
-    """An integrity conflict; its code is one of ``CONFLICT_CODES``."""
-
-    default_code = "REFUSED_CONFLICT"
-
-
 def judge_memory(state: WitnessedState, *, ledger: WitnessedLedger) -> None:
     """Check that what is remembered of a witness is about this ledger.
 
@@ -56,9 +51,7 @@ def judge_memory(state: WitnessedState, *, ledger: WitnessedLedger) -> None:
         WitnessConflictError: ``ORIGIN_CHANGED``.
     """
     if state.origin not in ("", ledger.origin):
-        raise WitnessConflictError(
-            "the witness knows another ledger in this place", code="ORIGIN_CHANGED"
-        )
+        raise ERRORS.error("ORIGIN_CHANGED", "the witness knows another ledger in this place")
 
 
 def judge_receipt(
@@ -77,7 +70,7 @@ def judge_receipt(
     check_receipt(receipt, key)
     asked = (request.identity_id, request.ordinal, request.ledger_hash)
     if (receipt.identity_id, receipt.ordinal, receipt.ledger_hash) != asked:
-        raise VerificationError("the receipt is for another bookmark", code="RECEIPT_INVALID")
+        raise ERRORS.error("RECEIPT_INVALID", "the receipt is for another bookmark")
     last = state.acknowledged
     if last and (last.ordinal, last.ledger_hash) == (receipt.ordinal, receipt.ledger_hash):
         return  # the stored receipt once more: its previous point lies further back
@@ -86,10 +79,10 @@ def judge_receipt(
             raise _went_back("it knows no bookmark, and signed for one before")
         return
     if receipt.previous_ordinal > receipt.ordinal:
-        raise VerificationError("the receipt goes backwards", code="RECEIPT_INVALID")
+        raise ERRORS.error("RECEIPT_INVALID", "the receipt goes backwards")
     if ledger.hash_at(receipt.previous_ordinal) != receipt.previous_hash:
-        raise WitnessConflictError(
-            f"the witness holds another line {receipt.previous_ordinal}", code="WITNESS_FORK"
+        raise ERRORS.error(
+            "WITNESS_FORK", f"the witness holds another line {receipt.previous_ordinal}"
         )
     if last and receipt.previous_ordinal < last.ordinal:
         raise _went_back(f"it knows {receipt.previous_ordinal}, and signed for {last.ordinal}")
@@ -109,12 +102,10 @@ def judge_cosignature(
         VerificationError: ``COSIGNATURE_INVALID``; WitnessConflictError.
     """
     if line is None or not verifies(head.note.text, line, key):
-        raise VerificationError("the cosignature does not verify", code="COSIGNATURE_INVALID")
+        raise ERRORS.error("COSIGNATURE_INVALID", "the cosignature does not verify")
     time = cosignature_time(line.blob[KEY_ID_BYTES:]) or 0
     if abs(time - now) > CLOCK_OFF_SECONDS:
-        raise VerificationError(
-            "the cosignature's time is more than a day off", code="COSIGNATURE_INVALID"
-        )
+        raise ERRORS.error("COSIGNATURE_INVALID", "the cosignature's time is more than a day off")
     if time < state.cosigned_at:
         raise _went_back("it states an earlier time than before")
     return time
@@ -127,9 +118,8 @@ def judge_size(size: int, *, ledger: WitnessedLedger, state: WitnessedState) -> 
         WitnessConflictError: when that contradicts the ledger or what the witness once signed.
     """
     if size > ledger.tree.size:
-        raise WitnessConflictError(
-            f"the witness holds {size} lines, this ledger has {ledger.tree.size}",
-            code="WITNESS_AHEAD",
+        raise ERRORS.error(
+            "WITNESS_AHEAD", f"the witness holds {size} lines, this ledger has {ledger.tree.size}"
         )
     last = state.acknowledged
     if last and last.root and size < last.ordinal:
@@ -162,15 +152,15 @@ def judge_newest(
     try:
         times = [item.time or 0 for item in open_note(newest.note, [key])]
     except CryptoError as error:
-        raise VerificationError(error.message, code="COSIGNATURE_INVALID") from None
+        raise ERRORS.error("COSIGNATURE_INVALID", error.message) from None
     if checkpoint.origin != ledger.origin:
-        raise VerificationError("a checkpoint of another origin", code="COSIGNATURE_INVALID")
+        raise ERRORS.error("COSIGNATURE_INVALID", "a checkpoint of another origin")
     is_lagging = max(times) < state.cosigned_at and now - state.cosigned_at < MONITORING_LAG_SECONDS
     if not is_lagging:
         judge_size(checkpoint.size, ledger=ledger, state=state)
     if checkpoint.size <= ledger.tree.size and checkpoint.root != ledger.tree.root(checkpoint.size):
-        raise WitnessConflictError(
-            f"the witness holds another tree of {checkpoint.size} lines", code="WITNESS_FORK"
+        raise ERRORS.error(
+            "WITNESS_FORK", f"the witness holds another tree of {checkpoint.size} lines"
         )
     return "LEVEL" if checkpoint.size == ledger.tree.size else "BEHIND"
 
@@ -181,5 +171,5 @@ def point_at(ledger: WitnessedLedger, ordinal: int, *, proved: bool) -> Point:
     return Point(ordinal=ordinal, ledger_hash=ledger.hash_at(ordinal), root=root)
 
 
-def _went_back(why: str) -> WitnessConflictError:
-    return WitnessConflictError(f"the witness went back: {why}", code="WITNESS_WENT_BACK")
+def _went_back(why: str) -> AgenticOSError:
+    return ERRORS.error("WITNESS_WENT_BACK", f"the witness went back: {why}")

@@ -14,7 +14,8 @@ from agentic_os.crypto.envelope.public_keys import PublicKeyEnvelope, identity_i
 from agentic_os.crypto.keys.pairs import ML_DSA_87, SigningKey, VerifyingKey
 from agentic_os.crypto.tlog.checkpoint import Checkpoint, SignedCheckpoint, sign_checkpoint
 from agentic_os.crypto.tlog.note_keys import NoteSigner
-from agentic_os.errors import CryptoError, VerificationError
+from agentic_os.errors import AgenticOSError, CryptoError
+from agentic_os.witness.codes import ERRORS
 from agentic_os.witness.protocol.bookmark import (
     TRANSITIONS_ENTRIES,
     BookmarkProof,
@@ -85,7 +86,7 @@ class WitnessedLedger:
         return identity_id(self.envelope)
 
     def head(self, size: int) -> SignedCheckpoint:
-        """The signed tree head of the first ``size`` lines."""
+        """Return the signed tree head of the first ``size`` lines."""
         checkpoint = Checkpoint(origin=self.origin, size=size, root=self.tree.root(size))
         return sign_checkpoint(checkpoint, self.checkpoint_signer)
 
@@ -188,5 +189,5 @@ def _chain(ledger: WitnessedLedger, size: int) -> KeyChain | None:
     )
 
 
-def _invalid(why: str) -> VerificationError:
-    return VerificationError(f"the receipt does not verify: {why}", code="RECEIPT_INVALID")
+def _invalid(why: str) -> AgenticOSError:
+    return ERRORS.error("RECEIPT_INVALID", f"the receipt does not verify: {why}")

@@ -23,6 +23,7 @@ from agentic_os.crypto.keys.pairs import ML_DSA_87
 from agentic_os.crypto.tlog.checkpoint import SignedCheckpoint, parse_hash, parse_signed_checkpoint
 from agentic_os.crypto.tlog.note_keys import parse_vkey
 from agentic_os.errors import CryptoError
+from agentic_os.witness.codes import ERRORS
 from agentic_os.witness.protocol.bookmark import (
     BookmarkProof,
     BookmarkRequest,
@@ -92,13 +93,13 @@ def read_receipt(source: bytes | JsonValue) -> Receipt:
     """Read a receipt; other members of the answer (``cosignature``) are left to the caller.
 
     Raises:
-        CryptoError: ``RECEIPT_INVALID``, or ``CANONICAL_INVALID`` for the document.
+        VerificationError: ``RECEIPT_INVALID``; CryptoError: ``CANONICAL_INVALID`` for the document.
     """
     tree = decode(source) if isinstance(source, bytes) else source
     try:
         shape = msgspec.convert(tree, ReceiptShape)
     except msgspec.ValidationError as error:
-        raise CryptoError(f"not a witness receipt: {error}", code="RECEIPT_INVALID") from None
+        raise ERRORS.error("RECEIPT_INVALID", f"not a witness receipt: {error}") from None
     return Receipt(
         identity_id=shape.identity_id,
         previous_ordinal=shape.previous_witnessed_ledger_ordinal,

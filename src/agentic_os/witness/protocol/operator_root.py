@@ -25,9 +25,9 @@ from agentic_os.crypto.envelope.public_keys import (
 from agentic_os.crypto.envelope.signed import EnvelopeSignature, SignedEnvelope, envelope_text
 from agentic_os.crypto.keys.files import read_key, write_key
 from agentic_os.crypto.keys.pairs import ML_DSA_87, SigningKey, generate_key
-from agentic_os.errors import CryptoError
 from agentic_os.files.publishing import private_folder, publish
 from agentic_os.files.reading import Folder
+from agentic_os.witness.codes import ERRORS
 
 if TYPE_CHECKING:
     from agentic_os.crypto.canonical.values import JsonValue
@@ -94,14 +94,14 @@ def read_root(folder: Path, *, password: str | None = None) -> OperatorRoot:
     try:
         slh_secret = bytes.fromhex(secret_text.decode("ascii").strip())
     except ValueError:
-        raise CryptoError("the SLH-DSA key of the root is damaged", code="KEY_INVALID") from None
+        raise ERRORS.error("KEY_INVALID", "the SLH-DSA key of the root is damaged") from None
     if len(slh_secret) != _SLH_SECRET_BYTES:
-        raise CryptoError("the SLH-DSA key of the root is damaged", code="KEY_INVALID")
+        raise ERRORS.error("KEY_INVALID", "the SLH-DSA key of the root is damaged")
     is_whole = public.part(ML_DSA_87).raw == ml_dsa.public.raw and public.part(
         SLH_DSA_256S
     ).raw == _slh_public(slh_secret)
     if not is_whole:
-        raise CryptoError("the files of the root do not belong together", code="KEY_MISMATCH")
+        raise ERRORS.error("KEY_MISMATCH", "the files of the root do not belong together")
     return OperatorRoot(public=public, ml_dsa=ml_dsa, sign_slh=_slh_signer(slh_secret))
 
 

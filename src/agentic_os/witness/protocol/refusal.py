@@ -18,6 +18,11 @@ CONSISTENCY_MESSAGE: Final = "witness bookmark consistency proof invalid"
 ORIGIN_TAKEN_MESSAGE: Final = "origin bound to another identity"
 ORIGIN_OTHER_MESSAGE: Final = "identity bound to another origin"
 
+OLD_SIZE_STALE: Final = "OLD_SIZE_STALE"
+"""The witness holds another size than the proof starts from; the client proves from there."""
+BINDING_MISSING: Final = "BINDING_MISSING"
+"""The witness knows no binding of the origin; the client sends it with its next proof."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
@@ -51,10 +56,10 @@ class RequestRefusedError(WitnessError):
 
 
 def malformed(message: str) -> RequestRefusedError:
-    """A request that does not have its form: 400."""
+    """Return the error for a request that is not well formed: 400."""
     return RequestRefusedError(Refusal(status=400, code="MALFORMED", message=message))
 
 
 def unsigned(message: str) -> RequestRefusedError:
-    """A bookmark whose signatures do not verify: 401."""
+    """Return the error for a bookmark whose signatures do not verify: 401."""
     return RequestRefusedError(Refusal(status=401, code="SIGNATURE", message=message))

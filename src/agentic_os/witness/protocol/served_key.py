@@ -8,7 +8,8 @@ from agentic_os.crypto.canonical.values import JsonValue
 from agentic_os.crypto.envelope.profiles import ROOT_PROFILE
 from agentic_os.crypto.envelope.public_keys import PublicKeyEnvelope, parse_time
 from agentic_os.crypto.envelope.signed import read_envelope, verify_envelope
-from agentic_os.errors import CryptoError, VerificationError
+from agentic_os.errors import AgenticOSError, CryptoError
+from agentic_os.witness.codes import ERRORS
 from agentic_os.witness.protocol.operator_root import MANIFEST_KIND, MANIFEST_SCHEMA_VERSION
 
 _KEY_ID_PREFIX: Final = "aiii_witness_"
@@ -75,7 +76,7 @@ def _check_window(members: dict[str, JsonValue], at: datetime) -> None:
         raise _invalid("outside its window")
 
 
-def _invalid(why: str) -> VerificationError:
-    return VerificationError(
-        f"the manifest of the witness key does not verify: {why}", code="MANIFEST_INVALID"
+def _invalid(why: str) -> AgenticOSError:
+    return ERRORS.error(
+        "MANIFEST_INVALID", f"the manifest of the witness key does not verify: {why}"
     )

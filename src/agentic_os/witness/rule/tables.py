@@ -30,9 +30,11 @@ from typing import Final
 from agentic_os.crypto.tlog.merkle import EMPTY_ROOT, consistency_holds
 from agentic_os.witness.protocol.bookmark import origin_key_digits
 from agentic_os.witness.protocol.refusal import (
+    BINDING_MISSING,
     CADENCE_MESSAGE,
     CONSISTENCY_MESSAGE,
     MISMATCH_MESSAGE,
+    OLD_SIZE_STALE,
     ORIGIN_OTHER_MESSAGE,
     ORIGIN_TAKEN_MESSAGE,
     PROOF_REQUIRED_MESSAGE,
@@ -109,7 +111,7 @@ CHECKPOINT_TABLE: Final[tuple[Row[CheckpointCase], ...]] = (
     ),
     Row(
         status=409,
-        code="OLD_SIZE_STALE",
+        code=OLD_SIZE_STALE,
         message="another size was cosigned last",
         when=_is_stale,
         tells_size=True,
@@ -198,7 +200,7 @@ BOOKMARK_TABLE: Final[tuple[Row[BookmarkCase], ...]] = (
     ),
     Row(
         status=400,
-        code="BINDING_MISSING",
+        code=BINDING_MISSING,
         message="the first proof needs a binding of its origin",
         when=lambda case: (
             case.claim.head is not None and case.claim.head.binds is None and not case.is_bound
@@ -233,7 +235,7 @@ BOOKMARK_TABLE: Final[tuple[Row[BookmarkCase], ...]] = (
     ),
     Row(
         status=409,
-        code="OLD_SIZE_STALE",
+        code=OLD_SIZE_STALE,
         message=CONSISTENCY_MESSAGE,
         when=_with_tree(_is_stale),
         tells_size=True,

@@ -22,8 +22,9 @@ from typing import Annotated, Final, Literal
 import msgspec
 
 from agentic_os.crypto.tlog.note_keys import NoteKey, parse_vkey
-from agentic_os.errors import CryptoError, FilesError, WitnessError
+from agentic_os.errors import AgenticOSError, CryptoError, FilesError
 from agentic_os.files.reading import Folder
+from agentic_os.witness.codes import ERRORS
 
 CONFIG_FILE: Final = "witness.toml"
 CONFIG_BYTES: Final = 1024 * 1024
@@ -104,9 +105,9 @@ def read_witness_config(folder: Path, *, password: str | None = None) -> Witness
 def _log_key(vkey: str) -> NoteKey:
     key = parse_vkey(vkey)
     if key.kind != "note":
-        raise CryptoError(f"the key of {key.name} signs no checkpoints", code="VKEY_UNSUPPORTED")
+        raise ERRORS.error("VKEY_UNSUPPORTED", f"the key of {key.name} signs no checkpoints")
     return key
 
 
-def _invalid(why: str) -> WitnessError:
-    return WitnessError(f"{CONFIG_FILE}: {why}", code="CONFIG_INVALID")
+def _invalid(why: str) -> AgenticOSError:
+    return ERRORS.error("CONFIG_INVALID", f"{CONFIG_FILE}: {why}")

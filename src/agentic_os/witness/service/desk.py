@@ -21,6 +21,7 @@ from typing import Final, TypeVar
 from agentic_os.crypto.canonical.texts import sha256_text
 from agentic_os.crypto.keys.pairs import ML_DSA_87
 from agentic_os.errors import WitnessError
+from agentic_os.witness.codes import ERRORS
 from agentic_os.witness.protocol.add_checkpoint import read_add_checkpoint
 from agentic_os.witness.protocol.bookmark import BookmarkRequest
 from agentic_os.witness.protocol.json import read_request
@@ -228,10 +229,8 @@ def close_origin(store: WitnessStore, origin: str, *, now: int) -> None:
     except WitnessError as error:
         if error.code != "ROW_CHANGED":
             raise
-        raise WitnessError(
-            "the witness knows no open origin of that name",
-            code="ORIGIN_UNKNOWN",
-            hint="`agentic-os witness log` lists them.",
+        raise ERRORS.error(
+            "ORIGIN_UNKNOWN", "the witness knows no open origin of that name"
         ) from None
 
 

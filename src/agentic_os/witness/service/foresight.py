@@ -52,7 +52,7 @@ def bookmark_case(
 
 
 def foresee(case: BookmarkCase) -> Accepted | None:
-    """The decision on the committed state, where it is one that needs a new receipt."""
+    """Return the decision on the committed state, None unless it needs a new receipt."""
     decision = decide_bookmark(case)
     return decision if isinstance(decision, Accepted) else None
 

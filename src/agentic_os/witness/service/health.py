@@ -16,6 +16,7 @@ from typing import Final
 from agentic_os.crypto.envelope.public_keys import PublicKeyEnvelope, read_public_key_envelope
 from agentic_os.errors import AgenticOSError, WitnessError
 from agentic_os.files.reading import Folder
+from agentic_os.witness.codes import ERRORS
 from agentic_os.witness.protocol.served_key import ServedKey, verify_manifest
 from agentic_os.witness.service.keyring import (
     COSIGNER_KEY_FILE,
@@ -42,7 +43,7 @@ class WitnessFinding:
 
 
 def witness_health(folder: Path, *, now: datetime) -> tuple[WitnessFinding, ...] | None:
-    """Everything that is wrong with the witness in a folder; None where none lives.
+    """Return what is wrong with the witness in a folder, None if no witness lives there.
 
     Args:
         folder: the witness's.
@@ -82,12 +83,7 @@ def _memory(folder: Path, public: PublicKeyEnvelope) -> Iterator[WitnessFinding]
 
 def _check_memory(path: Path, public: PublicKeyEnvelope) -> None:
     if not path.is_file():
-        raise WitnessError(
-            "there are keys and no memory",
-            code="DATABASE_MISSING",
-            hint="Restore the newest backup, or make a new witness under a new name; never an"
-            " empty memory for old keys.",
-        )
+        raise ERRORS.error("DATABASE_MISSING", "there are keys and no memory")
     try:
         with closing(sqlite3.connect(path, isolation_level=None)) as connection:
             connection.execute("PRAGMA query_only=1")
@@ -98,17 +94,9 @@ def _check_memory(path: Path, public: PublicKeyEnvelope) -> None:
     except sqlite3.Error as error:
         state, owner = str(error), None
     if state != "ok":
-        raise WitnessError(
-            f"the memory is damaged: {state}",
-            code="DATABASE_INVALID",
-            hint="Restore the newest backup; clients notice one that is too old.",
-        )
+        raise ERRORS.error("DATABASE_INVALID", f"the memory is damaged: {state}")
     if owner is None or owner[0] != public.sha256:
-        raise WitnessError(
-            "the memory belongs to other keys",
-            code="DATABASE_KEYS",
-            hint="Keys and database of a witness stay together: restore both from one backup.",
-        )
+        raise ERRORS.error("DATABASE_KEYS", "the memory belongs to other keys")
 
 
 def _manifest(

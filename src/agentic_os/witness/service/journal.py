@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from agentic_os.errors import WitnessError
+from agentic_os.witness.codes import ERRORS
 from agentic_os.witness.service.keyring import DATABASE_FILE
 
 SHOWN_ENTRIES = 10_000
@@ -60,11 +60,7 @@ def read_journal(folder: Path) -> WitnessJournal:
     """
     path = folder / DATABASE_FILE
     if not path.is_file():
-        raise WitnessError(
-            "no witness in that folder",
-            code="WITNESS_MISSING",
-            hint="Make one with `agentic-os witness keygen`.",
-        )
+        raise ERRORS.error("WITNESS_MISSING", "no witness in that folder")
     try:
         connection = sqlite3.connect(path, isolation_level=None)
         try:
@@ -74,9 +70,7 @@ def read_journal(folder: Path) -> WitnessJournal:
         finally:
             connection.close()
     except sqlite3.Error:
-        raise WitnessError(
-            "the memory of the witness cannot be read", code="DATABASE_INVALID"
-        ) from None
+        raise ERRORS.error("DATABASE_INVALID", "the memory of the witness cannot be read") from None
 
 
 def _read(connection: sqlite3.Connection) -> WitnessJournal:

@@ -24,9 +24,10 @@ from agentic_os.crypto.envelope.public_keys import (
 from agentic_os.crypto.keys.files import read_key, write_key
 from agentic_os.crypto.keys.pairs import ED25519, ML_DSA_87, SigningKey, generate_key
 from agentic_os.crypto.tlog.note_keys import NoteSigner, parse_vkey
-from agentic_os.errors import CryptoError, FilesError, WitnessError
+from agentic_os.errors import FilesError
 from agentic_os.files.publishing import private_folder, publish
 from agentic_os.files.reading import Folder
+from agentic_os.witness.codes import ERRORS
 from agentic_os.witness.protocol.operator_root import OperatorRoot, sign_manifest
 from agentic_os.witness.service.store import create_database
 
@@ -115,11 +116,7 @@ def generate_witness(
     """
     private_folder(folder)
     if any((folder / part).is_symlink() or (folder / part).exists() for part in _MADE):
-        raise WitnessError(
-            "a witness stands in that folder already",
-            code="WITNESS_EXISTS",
-            hint="Keys are never replaced; choose another folder and another name.",
-        )
+        raise ERRORS.error("WITNESS_EXISTS", "a witness stands in that folder already")
     receipt_key = generate_key(ML_DSA_87)
     receipt_public = make_named_envelope(
         receipt_key.public, key_type=RECEIPT_KEY_TYPE, created_at=now, profile=ROOT_PROFILE
@@ -162,10 +159,8 @@ def read_witness_keys(folder: Path, *, password: str | None = None) -> WitnessKe
                 for name in (RECEIPT_PUBLIC_FILE, VKEY_FILE, MANIFEST_FILE, ROOT_PUBLIC_FILE)
             }
     except FilesError as error:
-        raise WitnessError(
-            f"no witness in that folder: {error.message}",
-            code="WITNESS_MISSING",
-            hint="Make one with `agentic-os witness keygen`.",
+        raise ERRORS.error(
+            "WITNESS_MISSING", f"no witness in that folder: {error.message}"
         ) from None
     receipt_key = read_key(folder / RECEIPT_KEY_FILE, password=password)
     receipt_public = read_public_key_envelope(parts[RECEIPT_PUBLIC_FILE])
@@ -176,9 +171,7 @@ def read_witness_keys(folder: Path, *, password: str | None = None) -> WitnessKe
         private=read_key(folder / COSIGNER_KEY_FILE, password=password),
     )
     if receipt_public.part(ML_DSA_87).raw != receipt_key.public.raw or cosigner.key != vkey:
-        raise CryptoError(
-            "the key files of the witness do not belong together", code="KEY_MISMATCH"
-        )
+        raise ERRORS.error("KEY_MISMATCH", "the key files of the witness do not belong together")
     return WitnessKeys(
         receipt_key=receipt_key,
         receipt_public=receipt_public,
@@ -198,7 +191,7 @@ def renew_manifest(folder: Path, *, root: OperatorRoot, now: datetime) -> bytes:
         public = opened.read(ROOT_PUBLIC_FILE, limit_bytes=MANIFEST_BYTES).data
         receipt = opened.read(RECEIPT_PUBLIC_FILE, limit_bytes=MANIFEST_BYTES).data
     if public != root.public.document:
-        raise CryptoError("another root than this witness has", code="KEY_MISMATCH")
+        raise ERRORS.error("KEY_MISMATCH", "another root than this witness has")
     manifest = sign_manifest(root, read_public_key_envelope(receipt), now=now)
     publish(folder / MANIFEST_FILE, manifest)
     return manifest

@@ -10,7 +10,7 @@ import sqlite3
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from agentic_os.errors import WitnessError
+from agentic_os.witness.codes import ERRORS
 from agentic_os.witness.rule.state import Bookmarked, IdentityState, OriginState, TreeHead
 
 EVIDENCE_ENTRIES: Final = 10_000
@@ -265,4 +265,4 @@ class StateRows:
 
     def _one(self, statement: str, values: tuple[str | int | bytes | None, ...]) -> None:
         if self._connection.execute(statement, values).rowcount != 1:
-            raise WitnessError("a row changed since it was read", code="ROW_CHANGED")
+            raise ERRORS.error("ROW_CHANGED", "a row changed since it was read")

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Final
 
-from agentic_os.errors import WitnessError
+from agentic_os.witness.codes import ERRORS
 from agentic_os.witness.service.config import WitnessConfig
 from agentic_os.witness.service.desk import WitnessDesk, sync_listed_logs
 from agentic_os.witness.service.http import WitnessService
@@ -108,8 +108,8 @@ async def _serve(service: WitnessService, started: Callable[[str, int], None] | 
         await server.serve()
     except SystemExit:
         # uvicorn exits the process when it cannot bind; a person gets a reason instead.
-        raise WitnessError(
-            f"cannot listen on {config.host}:{config.port}", code="LISTEN_FAILED"
+        raise ERRORS.error(
+            "LISTEN_FAILED", f"cannot listen on {config.host}:{config.port}"
         ) from None
     finally:
         announcing.cancel()
@@ -118,7 +118,7 @@ async def _serve(service: WitnessService, started: Callable[[str, int], None] | 
 async def _wait_started(server: "uvicorn.Server", task: asyncio.Task[None] | None) -> None:
     while not server.started:
         if task and task.done():
-            raise WitnessError("cannot listen on that address", code="LISTEN_FAILED")
+            raise ERRORS.error("LISTEN_FAILED", "cannot listen on that address")
         await asyncio.sleep(0.01)
 
 

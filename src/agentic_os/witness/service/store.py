@@ -22,7 +22,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Generic, TypeVar
 
-from agentic_os.errors import WitnessError
+from agentic_os.errors import AgenticOSError
+from agentic_os.witness.codes import ERRORS
 from agentic_os.witness.service.rows import StateRows
 
 BATCH_ENTRIES: Final = 256
@@ -65,11 +66,8 @@ class WitnessStore:
                 belongs to other keys), ``SQLITE_TOO_OLD``.
         """
         if not path.is_file() or path.is_symlink():
-            raise WitnessError(
-                f"there is no database {path.name} beside the keys",
-                code="DATABASE_MISSING",
-                hint="A witness without its memory would sign a rollback. Restore the newest"
-                " backup, or make a new witness under a new name.",
+            raise ERRORS.error(
+                "DATABASE_MISSING", f"there is no database {path.name} beside the keys"
             )
         self.counts = CommitCounts()
         self._frozen: str | None = None
@@ -100,7 +98,7 @@ class WitnessStore:
         database; nothing was written).
         """
         if self._is_closed:
-            raise WitnessError("the witness is shutting down", code="STORE_CLOSED")
+            raise ERRORS.error("STORE_CLOSED", "the witness is shutting down")
         job = _Job(work=work)
         self._jobs.put(job)  # type: ignore[arg-type]  # the queue carries jobs of every result type
         return job.future
@@ -175,7 +173,7 @@ class WitnessStore:
                 error = second
         answer = _storage_failed()
         if getattr(error, "sqlite_errorcode", 0) & 0xFF in _BUSY_CODES:
-            answer = WitnessError("another process is writing", code="STORE_BUSY")
+            answer = ERRORS.error("STORE_BUSY", "another process is writing")
         elif not self._frozen:
             self._frozen = getattr(error, "sqlite_errorname", type(error).__name__)
         _resolve_all(batch, answer)
@@ -187,7 +185,7 @@ class WitnessStore:
         self.counts.seconds += seconds
 
 
-def _resolve_all(batch: list[_Job[object]], error: WitnessError) -> None:
+def _resolve_all(batch: list[_Job[object]], error: AgenticOSError) -> None:
     for job in batch:
         job.future.set_exception(error)
 
@@ -201,9 +199,7 @@ def create_database(path: Path, *, meta: dict[str, str]) -> None:
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600))
     except FileExistsError:
-        raise WitnessError(
-            f"there is a database {path.name} already", code="DATABASE_EXISTS"
-        ) from None
+        raise ERRORS.error("DATABASE_EXISTS", f"there is a database {path.name} already") from None
     connection = _connect(path)
     try:
         connection.executescript("BEGIN;" + _DDL.read_text(encoding="utf-8"))
@@ -215,7 +211,7 @@ def create_database(path: Path, *, meta: dict[str, str]) -> None:
 
 def _connect(path: Path) -> sqlite3.Connection:
     if sqlite3.sqlite_version_info < SQLITE_NEEDED:
-        raise WitnessError("SQLite 3.37 or newer is needed", code="SQLITE_TOO_OLD")
+        raise ERRORS.error("SQLITE_TOO_OLD", "SQLite 3.37 or newer is needed")
     # One connection is used by one thread at a time; threads only hand them over at start.
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     try:
@@ -247,11 +243,7 @@ def _check(connection: sqlite3.Connection, meta: dict[str, str]) -> None:
     if stored != _expected_objects():
         raise _invalid("its tables or triggers are not those of this version")
     if found != meta:
-        raise WitnessError(
-            "the database belongs to other keys",
-            code="DATABASE_KEYS",
-            hint="Keys and database of a witness stay together.",
-        )
+        raise ERRORS.error("DATABASE_KEYS", "the database belongs to other keys")
 
 
 def _expected_objects() -> set[tuple[str, str]]:
@@ -268,16 +260,12 @@ def _objects(connection: sqlite3.Connection) -> set[tuple[str, str]]:
     return {(name, sql) for name, sql in rows}
 
 
-def _storage_failed() -> WitnessError:
-    return WitnessError(
+def _storage_failed() -> AgenticOSError:
+    return ERRORS.error(
+        "STORAGE_FAILED",
         "the storage of the witness failed; it signs nothing until it is restarted",
-        code="STORAGE_FAILED",
     )
 
 
-def _invalid(why: str) -> WitnessError:
-    return WitnessError(
-        f"the database of the witness cannot be used: {why}",
-        code="DATABASE_INVALID",
-        hint="Restore the newest backup; clients notice one that is too old.",
-    )
+def _invalid(why: str) -> AgenticOSError:
+    return ERRORS.error("DATABASE_INVALID", f"the database of the witness cannot be used: {why}")

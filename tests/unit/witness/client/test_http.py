@@ -211,7 +211,7 @@ def test_a_public_witness_that_knows_more_or_less_is_judged(tmp_path: Path) -> N
 
     public.size = 3
     assert asking.witness(owner.add(3).ledger()).outcomes[0].code == "WITNESS_WENT_BACK"
-    asking.clear_conflict("p")
+    asking.release("p")
     public.size = 7
     assert asking.witness(owner.ledger()).outcomes[0].code == "ACKNOWLEDGED"
     public.size = 100

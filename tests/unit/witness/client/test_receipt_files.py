@@ -12,6 +12,7 @@ from agentic_os.crypto.tlog.merkle import leaf_hash
 from agentic_os.errors import AgenticOSError, CryptoError, VerificationError
 from agentic_os.witness.client.http import WitnessClient
 from agentic_os.witness.client.memory import WitnessMemory
+from agentic_os.witness.client.outcomes import RoundResult
 from agentic_os.witness.client.policy import QuorumPolicy, parse_policy
 from agentic_os.witness.client.receipt_files import (
     RECEIPT_SCHEMA,
@@ -19,7 +20,7 @@ from agentic_os.witness.client.receipt_files import (
     export_receipt,
     verify_receipt,
 )
-from agentic_os.witness.client.rounds import RoundResult, WitnessRounds
+from agentic_os.witness.client.rounds import WitnessRounds
 from agentic_os.witness.protocol.operator_root import OperatorRoot
 from agentic_os.witness.protocol.served_key import ServedKey
 from agentic_os.witness.service.config import WitnessConfig

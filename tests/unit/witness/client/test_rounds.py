@@ -14,8 +14,9 @@ from agentic_os.crypto.tlog.note import open_note
 from agentic_os.errors import WitnessError
 from agentic_os.witness.client.http import WitnessClient
 from agentic_os.witness.client.memory import WitnessMemory
+from agentic_os.witness.client.outcomes import RoundResult
 from agentic_os.witness.client.policy import QuorumPolicy, parse_policy
-from agentic_os.witness.client.rounds import RoundResult, WitnessRounds
+from agentic_os.witness.client.rounds import WitnessRounds
 from agentic_os.witness.client.submission import check_receipt
 from agentic_os.witness.service.config import WitnessConfig
 from support.witness.actors import Owner, Serving, new_witness, policy_of, serving, stand_in_root
@@ -120,10 +121,10 @@ def test_a_rolled_back_ledger_finds_its_witness_ahead(start: Start, client_folde
     assert codes(result) == ["WITNESS_AHEAD"]
     assert [item.name for item in result.conflicts] == ["witness.example-w1"]
     assert codes(latched) == ["WITNESS_AHEAD"]
-    asking.clear_conflict("witness.example-w1")
+    asking.release("witness.example-w1")
     assert codes(asking.witness(owner.ledger())) == ["ACKNOWLEDGED"]
     with pytest.raises(WitnessError):
-        asking.clear_conflict("nobody")
+        asking.release("nobody")
 
 
 @pytest.mark.parametrize("extra", [0, 4])
@@ -148,7 +149,7 @@ def test_a_client_that_forgot_still_finds_the_fork(start: Start, tmp_path: Path)
     fresh = rounds(policy_of(one), tmp_path / "second")
 
     assert codes(fresh.witness(owner.forked(4).add(3).ledger())) == ["WITNESS_FORK"]
-    fresh.clear_conflict("witness.example-w1")
+    fresh.release("witness.example-w1")
     assert codes(fresh.witness(owner.add(3).ledger())) == ["ACKNOWLEDGED"]
 
 

@@ -8,7 +8,7 @@ from agentic_os.crypto.canonical.texts import encode_base64
 from agentic_os.crypto.envelope.public_keys import key_fingerprint
 from agentic_os.crypto.keys.pairs import ED25519, SigningKey
 from agentic_os.crypto.tlog.note_keys import NoteSigner
-from agentic_os.errors import CryptoError
+from agentic_os.errors import VerificationError
 from agentic_os.witness.client.submission import build_bookmark
 from agentic_os.witness.protocol.bookmark import KeySignature, Receipt
 from agentic_os.witness.protocol.json import read_receipt, read_request, receipt_tree, write_request
@@ -193,6 +193,6 @@ def test_wrong_receipts_are_refused(change: Callable[[dict[str, Any]], object]) 
     tree = json.loads(json.dumps(receipt_tree(receipt())))
     change(tree)
 
-    with pytest.raises(CryptoError) as caught:
+    with pytest.raises(VerificationError) as caught:
         read_receipt(json.dumps(tree).encode())
     assert caught.value.code == "RECEIPT_INVALID"

@@ -182,7 +182,7 @@ def test_a_manifest_must_say_exactly_what_it_vouches_for(
     keys = read_witness_keys(new_witness(tmp_path / "w"))
     payload = {**_payload(keys.manifest), **change}
     monkeypatch.setattr(
-        "agentic_os.witness.client.pinning.verify_envelope", lambda *_, **__: payload
+        "agentic_os.witness.protocol.served_key.verify_envelope", lambda *_, **__: payload
     )
     served = ServedKey(public=keys.receipt_public, manifest=keys.manifest)
 
@@ -205,7 +205,7 @@ def test_a_manifest_may_revoke_other_keys_but_not_its_own(
     own = keys.receipt_public.key_id if "key" in name else keys.receipt_public.sha256
     payload = {**_payload(keys.manifest), name: [own if is_own else "another"]}
     monkeypatch.setattr(
-        "agentic_os.witness.client.pinning.verify_envelope", lambda *_, **__: payload
+        "agentic_os.witness.protocol.served_key.verify_envelope", lambda *_, **__: payload
     )
     served = ServedKey(public=keys.receipt_public, manifest=keys.manifest)
 

@@ -13,7 +13,6 @@ from agentic_os.errors import UsageError
 from agentic_os.files.places import places_from
 from agentic_os.identity.boot import BootOptions, boot
 from agentic_os.identity.session import Identity
-from agentic_os.identity.witnessing import PolicyWitnesses
 from agentic_os.ledger.file.storage import LEDGER_NAME
 from agentic_os.ledger.file.verify import Progress
 from agentic_os.ledger.layout import WITNESS_FOLDER
@@ -46,9 +45,7 @@ def booted(where: IdentityPlace) -> Iterator[Identity]:
 def boot_options(where: IdentityPlace, *, progress: Progress | None = None) -> BootOptions:
     """Put together what a boot needs beside the folder."""
     policy = read_policy(where.witnesses)
-    asked = (
-        None if policy is None else PolicyWitnesses(rounds=rounds_of(home(where.folder), policy))
-    )
+    asked = None if policy is None else rounds_of(home(where.folder), policy)
     return BootOptions(
         passwords=passwords(),
         witnesses=asked,

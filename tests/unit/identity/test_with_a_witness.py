@@ -10,7 +10,6 @@ import pytest
 from agentic_os.identity.boot import BootOptions, boot
 from agentic_os.identity.services import repair_conflict
 from agentic_os.identity.session import Identity
-from agentic_os.identity.witnessing import PolicyWitnesses
 from agentic_os.ledger.file.show import LineFilter
 from agentic_os.witness.client.rounds import WitnessRounds
 from agentic_os.witness.service.config import WitnessConfig
@@ -27,7 +26,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
 
 def _options(folder: Path, service: Serving) -> BootOptions:
     rounds = WitnessRounds(policy=policy_of(service), folder=folder / "witness", clock=time.time)
-    return BootOptions(witnesses=PolicyWitnesses(rounds=rounds))
+    return BootOptions(witnesses=rounds)
 
 
 def _boot(folder: Path, service: Serving) -> Identity:
@@ -55,9 +54,9 @@ def test_a_receipt_of_the_clients_memory_is_settled(tmp_path: Path, service: Ser
     folder = born(tmp_path / "me")
     identity = _boot(folder, service)
     identity.append("agent", notes(1))
-    organs = identity._require_ready()
-    assert organs.witnesses is not None
-    organs.witnesses.witness(organs.seen_by_witnesses())
+    ready = identity._require_ready()
+    assert ready.witnesses is not None
+    ready.witnesses.witness(ready.seen_by_witnesses())
     abandon(identity)  # the process dies before it could write the receipt
     with _boot(folder, service) as again:
         assert again.report.receipts_settled == 1
