@@ -1,18 +1,23 @@
 """What ``projects.toml`` says, as frozen values."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
+from msgspec import Meta
 
 RootOrigin = Literal["command line", "projects.toml", "current directory"]
 
-DEFAULT_DEPTH_LEVELS = 8
-DEFAULT_FOLDERS_ENTRIES = 50_000
-DEFAULT_FOLDER_ENTRIES = 50_000
-DEFAULT_GRAPH_BYTES = 536_870_912
-DEFAULT_ENGINE_SECONDS = 20
-DEFAULT_SYNTHESIS_SECONDS = 120
+MAX_DEPTH_LEVELS = 64
+MAX_FOLDERS = 10_000_000
+MAX_ENTRIES = 10_000_000
+MAX_GRAPH_BYTES = 8_589_934_592
+MAX_ENGINE_SECONDS = 600
+MAX_SYNTHESIS_SECONDS = 3_600
+
+Text = Annotated[str, Meta(pattern=r"\S")]
+"""A string that says something."""
+VariableName = Annotated[str, Meta(pattern=r"\A[A-Za-z_][A-Za-z0-9_]{0,127}\Z")]
 
 
 class Root(msgspec.Struct, frozen=True, kw_only=True):
@@ -23,7 +28,7 @@ class Root(msgspec.Struct, frozen=True, kw_only=True):
     origin: RootOrigin
 
 
-class Limits(msgspec.Struct, frozen=True, kw_only=True):
+class Limits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Bounds of one walk; each one that is hit is reported.
 
     ``depth`` counts levels of folders below a root (the root itself is level 0),
@@ -32,11 +37,11 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     one granted engine may take to answer.
     """
 
-    depth: int = DEFAULT_DEPTH_LEVELS
-    folders: int = DEFAULT_FOLDERS_ENTRIES
-    entries: int = DEFAULT_FOLDER_ENTRIES
-    graph_bytes: int = DEFAULT_GRAPH_BYTES
-    engine_seconds: int = DEFAULT_ENGINE_SECONDS
+    depth: Annotated[int, Meta(ge=1, le=MAX_DEPTH_LEVELS)] = 8
+    folders: Annotated[int, Meta(ge=1, le=MAX_FOLDERS)] = 50_000
+    entries: Annotated[int, Meta(ge=1, le=MAX_ENTRIES)] = 50_000
+    graph_bytes: Annotated[int, Meta(ge=1, le=MAX_GRAPH_BYTES)] = 536_870_912
+    engine_seconds: Annotated[int, Meta(ge=1, le=MAX_ENGINE_SECONDS)] = 20
 
 
 class ListedProject(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,25 +53,25 @@ class ListedProject(msgspec.Struct, frozen=True, kw_only=True):
     aliases: tuple[str, ...] = ()
 
 
-class Grant(msgspec.Struct, frozen=True, kw_only=True):
+class Grant(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Leave to ask one project's own engine, valid for exactly this endpoint."""
 
-    project: str
-    endpoint: str
+    project: Text
+    endpoint: Text
 
 
-class Synthesis(msgspec.Struct, frozen=True, kw_only=True):
+class Synthesis(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The language model that answers from passages: an address and a model, or a command.
 
     ``key_variable`` names the environment variable that holds the address's key; the key itself
     never stands in the file. ``seconds`` is how long one answer may take.
     """
 
-    url: str | None = None
-    model: str | None = None
-    key_variable: str | None = None
-    command: tuple[str, ...] = ()
-    seconds: int = DEFAULT_SYNTHESIS_SECONDS
+    url: Text | None = None
+    model: Text | None = None
+    key_variable: VariableName | None = None
+    command: tuple[Text, ...] = ()
+    seconds: Annotated[int, Meta(ge=1, le=MAX_SYNTHESIS_SECONDS)] = 120
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):

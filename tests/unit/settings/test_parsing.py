@@ -153,9 +153,9 @@ def test_a_wrong_type_names_file_line_and_key(text: str, line: int, words: str) 
 @pytest.mark.parametrize(
     ("text", "line", "words"),
     [
-        ("[limits]\ndepth = 0\n", 2, "must lie between 1 and 64"),
-        ("[limits]\ndepth = 65\n", 2, "must lie between 1 and 64"),
-        ("[limits]\nfolders = -1\n", 2, "must lie between 1 and 10000000"),
+        ("[limits]\ndepth = 0\n", 2, "must be at least 1"),
+        ("[limits]\ndepth = 65\n", 2, "must be at most 64"),
+        ("[limits]\nfolders = -1\n", 2, "must be at least 1"),
         ('roots = [" "]\n', 1, "holds an empty string"),
         ('[[project]]\nid = "a"\n', 1, "'path' in [project] is missing"),
         ('[[project]]\npath = ""\n', 2, "'path' in [project] is empty"),
@@ -225,7 +225,7 @@ def test_windows_line_ends_are_read_and_counted() -> None:
 def test_engines_have_a_time_limit() -> None:
     assert parse("[limits]\nengine_seconds = 60\n").limits.engine_seconds == 60
     assert parse("").limits.engine_seconds == 20
-    with pytest.raises(SettingsError, match="between 1 and 600"):
+    with pytest.raises(SettingsError, match="at most 600"):
         parse("[limits]\nengine_seconds = 601\n")
 
 
@@ -250,7 +250,7 @@ def test_a_language_model_is_an_address_or_a_command() -> None:
         ('[synthesis]\ncommand = ["x"]\nmodel = "m"\n', 3, "belongs to a url"),
         ('[synthesis]\ncommand = ["x"]\nkey_variable = "K"\n', 3, "belongs to a url"),
         ('[synthesis]\ncommand = "llm -m x"\n', 2, "a list of strings"),
-        ('[synthesis]\nurl = "https://x"\nmodel = "m"\nseconds = 0\n', 4, "between 1 and 3600"),
+        ('[synthesis]\nurl = "https://x"\nmodel = "m"\nseconds = 0\n', 4, "at least 1"),
         ('[synthesis]\nurl = "https://x"\nmodel = "m"\nkey = "k"\n', 4, "is not a known key"),
         ('synthesis = "x"\n', 1, "a table"),
     ],

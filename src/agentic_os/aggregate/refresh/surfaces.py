@@ -22,7 +22,7 @@ from agentic_os.registry.descriptor.known import encode_known
 from agentic_os.registry.fleet import Fleet
 from agentic_os.registry.project import Project, project_views
 from agentic_os.results import Diagnostic
-from agentic_os.settings.values import DEFAULT_GRAPH_BYTES
+from agentic_os.settings.values import Limits
 from agentic_os.text.secrets.redaction import Redactor
 
 Progress = Callable[[int, int], None]
@@ -49,7 +49,7 @@ def refresh(
     redactor: Redactor,
     *,
     sources: bool = False,
-    graph_bytes: int = DEFAULT_GRAPH_BYTES,
+    graph_bytes: int = Limits().graph_bytes,
     progress: Progress = silent,
 ) -> Refreshed:
     """Make the store hold what the fleet's projects say now.
