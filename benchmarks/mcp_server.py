@@ -51,11 +51,11 @@ def http_server(environ: dict[str, str], root: str, token: Path) -> Iterator[tup
         "import sys, pathlib\n"
         "from agentic_os.aggregate.workspace import Person\n"
         "from agentic_os.server.transport.http import HttpOptions, read_token, serve_http\n"
-        "from agentic_os.server.seat import Seat\n"
+        "from agentic_os.server.served import ServedPerson\n"
         "path = pathlib.Path(sys.argv[1])\n"
         "options = HttpOptions(port=int(sys.argv[3]), requests_per_minute=10_000_000)\n"
-        "seat = Seat(person=Person.here(), roots=(sys.argv[2],))\n"
-        "serve_http(lambda: seat, options, read_token(path.parent, path))\n"
+        "served = ServedPerson(person=Person.here(), roots=(sys.argv[2],))\n"
+        "serve_http(lambda: served, options, read_token(path.parent, path))\n"
     )
     command = [sys.executable, "-c", code, str(token), root, str(PORT)]
     process = subprocess.Popen(command, env=environ, stderr=subprocess.DEVNULL)

@@ -37,7 +37,7 @@ import uvicorn  # noqa: E402 - after the path is set
 
 from agentic_os.aggregate.workspace import Person  # noqa: E402 - after the path is set
 from agentic_os.server.application import make_application  # noqa: E402 - after the path is set
-from agentic_os.server.seat import Seat  # noqa: E402 - after the path is set
+from agentic_os.server.served import ServedPerson  # noqa: E402 - after the path is set
 from agentic_os.server.transport.http import HTTP_PARSER, KEEP_ALIVE_SECONDS, HttpOptions, guarded  # noqa: E402 - after the path is set
 from support.aios.builder import AiosBuilder  # noqa: E402 - after the path is set
 from support.mcp.conformance_fixtures import with_fixtures  # noqa: E402 - after the path is set
@@ -110,9 +110,9 @@ class WithToken:
 
 
 @contextmanager
-def listening(seat: Seat, *, fixtures: bool) -> Iterator[str]:
+def listening(served: ServedPerson, *, fixtures: bool) -> Iterator[str]:
     """A server on loopback, in a thread; yields its URL."""
-    application = make_application(lambda: seat)
+    application = make_application(lambda: served)
     if fixtures:
         application = with_fixtures(application)
     app = guarded(application, HttpOptions(requests_per_minute=60_000), TOKEN)
@@ -269,12 +269,12 @@ def main() -> int:
             for name in ("CONFIG", "DATA", "CACHE", "STATE")
         }
         environ = {**programs, **places, "HOME": folder, "DOTAIOS_PATH": str(home / "aios")}
-        seat = Seat(
+        served = ServedPerson(
             person=Person(environ=environ, home=home, current=home),
             roots=(str(ROOT / "examples/fleet"),),
         )
         if asked.only != "inspector":
-            with listening(seat, fixtures=False) as url:
+            with listening(served, fixtures=False) as url:
                 for revision, scenarios in PLAIN.items():
                     for scenario in scenarios:
                         words = ("--scenario", scenario, "--spec-version", revision)
@@ -286,7 +286,7 @@ def main() -> int:
                                 passed=status == 0,
                             )
                         )
-            with listening(seat, fixtures=True) as url:
+            with listening(served, fixtures=True) as url:
                 for revision in REVISIONS:
                     words = ("--requirements", revision, "--expected-failures", str(EXPECTED))
                     found, status = suite(programs, url, words, f"suite, with fixtures, {revision}")

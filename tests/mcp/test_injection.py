@@ -16,7 +16,7 @@ import pytest
 from agentic_os.aggregate.workspace import Person
 from agentic_os.server.prompts import render_prompt
 from agentic_os.server.resources import STATIC, read_resource, source_uri
-from agentic_os.server.seat import Seat
+from agentic_os.server.served import ServedPerson
 from agentic_os.server.tools.calls import ToolAnswer, call, definitions
 from agentic_os.text.fencing import visible
 from agentic_os.tiers.index.build import build_index
@@ -101,7 +101,7 @@ def poison(project: ProjectBuilder, home: Path) -> None:
 
 
 @pytest.fixture
-def poisoned(fleet: FleetBuilder, user: Person) -> Seat:
+def poisoned(fleet: FleetBuilder, user: Person) -> ServedPerson:
     root = user.home / "code"
     root.mkdir()
     project = FleetBuilder(root=root).project("shop", "obsidian-graphify")
@@ -117,7 +117,7 @@ def poisoned(fleet: FleetBuilder, user: Person) -> Seat:
     assert fleet.root.is_dir()
     lend_tiny(Path(user.environ["AGENTIC_OS_DATA_DIR"]))
     build_index(user, [str(root)], everything=True)
-    return Seat(person=user, roots=(str(root),))
+    return ServedPerson(person=user, roots=(str(root),))
 
 
 def fleet_calls() -> Iterator[tuple[str, dict[str, Any]]]:
@@ -170,14 +170,14 @@ def assert_clean(value: object, person: Person) -> None:
     list(fleet_calls()),
     ids=lambda value: value if isinstance(value, str) else str(sorted(value.items()))[:40],
 )
-def test_fleet_tools(poisoned: Seat, name: str, arguments: dict[str, Any]) -> None:
+def test_fleet_tools(poisoned: ServedPerson, name: str, arguments: dict[str, Any]) -> None:
     answer = call(poisoned, "full", name, arguments)
 
     assert_clean(answer.document, poisoned.person)
     assert_clean(answer.text, poisoned.person)
 
 
-def test_the_corpus_is_really_found(poisoned: Seat) -> None:
+def test_the_corpus_is_really_found(poisoned: ServedPerson) -> None:
     """Otherwise the tests above would hold for empty answers."""
 
     def shown(name: str, arguments: dict[str, Any]) -> str:
@@ -210,7 +210,7 @@ def test_the_corpus_is_really_found(poisoned: Seat) -> None:
     assert "<U+202E>" in graph
 
 
-def test_fleet_resources(poisoned: Seat) -> None:
+def test_fleet_resources(poisoned: ServedPerson) -> None:
     with poisoned.workspace() as workspace:
         project = next(one.id for one in workspace.fleet.projects if one.id.startswith("sh"))
     uris = [uri for uri, *_ in STATIC if uri.startswith("fleet://")]
@@ -232,7 +232,7 @@ def test_fleet_resources(poisoned: Seat) -> None:
     assert "~/secrets/plan.md" in seen
 
 
-def test_what_the_server_says_of_itself_holds_nothing_found(poisoned: Seat) -> None:
+def test_what_the_server_says_of_itself_holds_nothing_found(poisoned: ServedPerson) -> None:
     before = json.dumps([one.description for one in definitions("full")])
     call(poisoned, "full", "fleet_overview", {"sections": ["capabilities"]})
 
@@ -269,16 +269,18 @@ def folder(places: Path) -> AiosBuilder:
     return built
 
 
-def aios(seat: Seat, name: str, arguments: dict[str, Any]) -> ToolAnswer:
-    answer = call(seat, "aios", name, arguments)
+def aios(served: ServedPerson, name: str, arguments: dict[str, Any]) -> ToolAnswer:
+    answer = call(served, "aios", name, arguments)
     for text in texts(answer.document):
         assert SECRET not in text, "a secret is left out, never shown"
         assert "[redacted" not in text, "and never rewritten"
-        assert str(seat.person.home) not in text
+        assert str(served.person.home) not in text
     return answer
 
 
-def test_the_working_context_is_exact_or_left_out(poisoned: Seat, folder: AiosBuilder) -> None:
+def test_the_working_context_is_exact_or_left_out(
+    poisoned: ServedPerson, folder: AiosBuilder
+) -> None:
     markdown = aios(poisoned, "read_working_context", {"budget": 32_000}).document["markdown"]
     resource = read_resource(poisoned, "aios://context", fleet=True).text
 
@@ -291,7 +293,9 @@ def test_the_working_context_is_exact_or_left_out(poisoned: Seat, folder: AiosBu
 
 
 @pytest.mark.parametrize("scope", ["all", "context", "vault", "skills"])
-def test_aios_search_is_exact_or_counted(poisoned: Seat, folder: AiosBuilder, scope: str) -> None:
+def test_aios_search_is_exact_or_counted(
+    poisoned: ServedPerson, folder: AiosBuilder, scope: str
+) -> None:
     asked = {"query": WORD, "scope": scope, "budget": 32_000, "limit": 20}
 
     document = aios(poisoned, "search_aios", asked).document
@@ -305,7 +309,7 @@ def test_aios_search_is_exact_or_counted(poisoned: Seat, folder: AiosBuilder, sc
     assert folder.root.is_dir()
 
 
-def test_a_followed_page_is_exact_or_refused(poisoned: Seat, folder: AiosBuilder) -> None:
+def test_a_followed_page_is_exact_or_refused(poisoned: ServedPerson, folder: AiosBuilder) -> None:
     found = aios(poisoned, "search_aios", {"query": WORD, "scope": "context", "budget": 32_000})
     references = [text for text in texts(found.document) if text.startswith("ds1.")]
 
@@ -320,7 +324,7 @@ def test_a_followed_page_is_exact_or_refused(poisoned: Seat, folder: AiosBuilder
     assert folder.root.is_dir()
 
 
-def test_skills_are_exact_or_left_out(poisoned: Seat, folder: AiosBuilder) -> None:
+def test_skills_are_exact_or_left_out(poisoned: ServedPerson, folder: AiosBuilder) -> None:
     document = aios(
         poisoned, "resolve_skill", {"intent": WORD, "limit": 10, "budget": 32_000}
     ).document

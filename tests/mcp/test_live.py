@@ -15,7 +15,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from agentic_os.aggregate.workspace import Person
 from agentic_os.server.application import MAX_THREADS, make_application
-from agentic_os.server.seat import Seat
+from agentic_os.server.served import ServedPerson
 from agentic_os.server.tools import calls
 from agentic_os.server.tools.calls import ToolAnswer
 from mcp import Client
@@ -31,24 +31,29 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture
-def seat(fleet: FleetBuilder, person: Person) -> Seat:
+def served(fleet: FleetBuilder, person: Person) -> ServedPerson:
     fleet.project("shop").fact("retry", "Four tries, then dunning.", title="Retry")
-    return Seat(person=person, roots=(str(fleet.root),))
+    return ServedPerson(person=person, roots=(str(fleet.root),))
 
 
 @pytest.mark.anyio
-async def test_a_slow_call_blocks_no_other(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_slow_call_blocks_no_other(
+    served: ServedPerson, monkeypatch: pytest.MonkeyPatch
+) -> None:
     held, begun, real = threading.Event(), threading.Semaphore(0), calls.call
     ended: list[str] = []
 
-    def slow(seat: Seat, profile: Any, name: str, arguments: Any) -> ToolAnswer:
+    def slow(served: ServedPerson, profile: Any, name: str, arguments: Any) -> ToolAnswer:
         if name == "fleet_overview":
             begun.release()
             assert held.wait(WAIT_SECONDS)
-        return real(seat, profile, name, arguments)
+        return real(served, profile, name, arguments)
 
     monkeypatch.setattr(calls, "call", slow)
-    async with Client(make_application(lambda: seat)) as client, anyio.create_task_group() as group:
+    async with (
+        Client(make_application(lambda: served)) as client,
+        anyio.create_task_group() as group,
+    ):
 
         async def ask(name: str, arguments: dict[str, Any]) -> None:
             await client.call_tool(name, arguments)
@@ -66,38 +71,43 @@ async def test_a_slow_call_blocks_no_other(seat: Seat, monkeypatch: pytest.Monke
 
 
 @pytest.mark.anyio
-async def test_a_walk_of_the_fleet_blocks_no_answer_of_the_aios_folder(seat: Seat) -> None:
-    async with Client(make_application(lambda: seat)) as client, anyio.create_task_group() as group:
+async def test_a_walk_of_the_fleet_blocks_no_answer_of_the_aios_folder(
+    served: ServedPerson,
+) -> None:
+    async with (
+        Client(make_application(lambda: served)) as client,
+        anyio.create_task_group() as group,
+    ):
         answered = anyio.Event()
 
         async def search() -> None:
             await client.call_tool("search_fleet", {"query": "dunning"})
             answered.set()
 
-        assert seat.opening.acquire(timeout=WAIT_SECONDS)
+        assert served.opening.acquire(timeout=WAIT_SECONDS)
         try:
             group.start_soon(search)
             found: Any = await client.call_tool("read_working_context", {"memory": "off"})
             assert found.structured_content["receipt"] == "Memory: Off"
             assert not answered.is_set()
         finally:
-            seat.opening.release()
+            served.opening.release()
         await answered.wait()
 
 
 @pytest.mark.anyio
 async def test_a_cancelled_call_ends_its_work_and_the_session_goes_on(
-    seat: Seat, monkeypatch: pytest.MonkeyPatch
+    served: ServedPerson, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun, ended, real = threading.Event(), threading.Event(), calls.call
 
-    def endless(seat: Seat, profile: Any, name: str, arguments: Any) -> ToolAnswer:
+    def endless(served: ServedPerson, profile: Any, name: str, arguments: Any) -> ToolAnswer:
         if name != "fleet_overview":
-            return real(seat, profile, name, arguments)
+            return real(served, profile, name, arguments)
         try:
             for done in range(WAIT_SECONDS * 100):
                 begun.set()
-                seat.progress(done, done + 1)
+                served.progress(done, done + 1)
                 threading.Event().wait(0.01)
         finally:
             ended.set()
@@ -105,7 +115,7 @@ async def test_a_cancelled_call_ends_its_work_and_the_session_goes_on(
         raise AssertionError(message)
 
     monkeypatch.setattr(calls, "call", endless)
-    async with Client(make_application(lambda: seat)) as client:
+    async with Client(make_application(lambda: served)) as client:
         async with anyio.create_task_group() as group:
             group.start_soon(client.call_tool, "fleet_overview", {})
             assert await anyio.to_thread.run_sync(begun.wait, WAIT_SECONDS)

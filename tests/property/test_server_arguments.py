@@ -14,7 +14,7 @@ from agentic_os.aggregate.workspace import Person
 from agentic_os.errors import AgenticOSError
 from agentic_os.server.prompts import PROMPTS, render_prompt
 from agentic_os.server.resources import ResourceText, read_resource
-from agentic_os.server.seat import Seat
+from agentic_os.server.served import ServedPerson
 from agentic_os.server.tools.calls import (
     AIOS_FAILED,
     CONTEXT_FAILED,
@@ -90,7 +90,7 @@ def arguments(draw: st.DrawFn, schema: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def seat(tmp_path_factory: pytest.TempPathFactory) -> Seat:
+def served(tmp_path_factory: pytest.TempPathFactory) -> ServedPerson:
     """One small fleet and AIOS folder for all examples."""
     home = tmp_path_factory.mktemp("home")
     root = home / "code"
@@ -116,7 +116,7 @@ def seat(tmp_path_factory: pytest.TempPathFactory) -> Seat:
     environ |= {f"AGENTIC_OS_{name}_DIR": str(home / name.lower()) for name in ("CONFIG", "DATA")}
     environ |= {f"AGENTIC_OS_{name}_DIR": str(home / name.lower()) for name in ("CACHE", "STATE")}
     environ |= {"HOME": str(home), "DOTAIOS_PATH": str(home / "aios")}
-    return Seat(person=Person(environ=environ, home=home, current=home), roots=(str(root),))
+    return ServedPerson(person=Person(environ=environ, home=home, current=home), roots=(str(root),))
 
 
 def outcome(work: Callable[[], T]) -> T | ToolFailureError | AgenticOSError:
@@ -127,11 +127,11 @@ def outcome(work: Callable[[], T]) -> T | ToolFailureError | AgenticOSError:
         return fault
 
 
-def check(seat: Seat, name: str, given: dict[str, Any]) -> None:
-    answer = outcome(lambda: call(seat, "full", name, given))
+def check(served: ServedPerson, name: str, given: dict[str, Any]) -> None:
+    answer = outcome(lambda: call(served, "full", name, given))
     if isinstance(answer, ToolFailureError):
         assert answer.code in {INVALID_PARAMS, INTERNAL_ERROR}
-        assert str(seat.person.home) not in answer.message
+        assert str(served.person.home) not in answer.message
         if answer.code == INTERNAL_ERROR:
             assert name in AIOS_NAMES
             assert answer.message in {CONTEXT_FAILED, AIOS_FAILED}
@@ -139,7 +139,7 @@ def check(seat: Seat, name: str, given: dict[str, Any]) -> None:
     assert isinstance(answer, ToolAnswer)
     schema = next(one.output for one in definitions("full") if one.name == name)
     jsonschema.validate(answer.document, schema, jsonschema.Draft202012Validator)
-    assert str(seat.person.home) not in answer.text + json.dumps(answer.document)
+    assert str(served.person.home) not in answer.text + json.dumps(answer.document)
     if answer.failed:
         assert name not in AIOS_NAMES, "the AIOS tools never fail in a result"
         assert answer.document["error"]["code"] in RESULT_CODES, answer.text
@@ -148,25 +148,25 @@ def check(seat: Seat, name: str, given: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("name", [one.name for one in definitions("full")])
-def test_arguments_that_nearly_fit(seat: Seat, name: str) -> None:
+def test_arguments_that_nearly_fit(served: ServedPerson, name: str) -> None:
     schema = next(one.input for one in definitions("full") if one.name == name)
 
     @RUNS
     @given(arguments(schema))
     def run(given: dict[str, Any]) -> None:
-        check(seat, name, given)
+        check(served, name, given)
 
     run()
 
 
 @pytest.mark.parametrize("name", [one.name for one in definitions("full")])
-def test_arguments_that_are_anything(seat: Seat, name: str) -> None:
+def test_arguments_that_are_anything(served: ServedPerson, name: str) -> None:
     names = list(next(one.input for one in definitions("full") if one.name == name)["properties"])
 
     @RUNS
     @given(st.dictionaries(st.sampled_from(names) | st.text(max_size=8), ANYTHING, max_size=4))
     def run(given: dict[str, Any]) -> None:
-        check(seat, name, given)
+        check(served, name, given)
 
     run()
 
@@ -176,14 +176,14 @@ def test_arguments_that_are_anything(seat: Seat, name: str) -> None:
     st.sampled_from(["fleet://", "fleet://memory/", "fleet://source/", "aios://", ""]),
     st.text(max_size=40) | st.sampled_from(["shop/%2e%2e/x", "shop/..%2fx", "%00", "%ff/%ff"]),
 )
-def test_uris_of_resources(seat: Seat, scheme: str, rest: str) -> None:
-    found = outcome(lambda: read_resource(seat, scheme + rest, fleet=True))
+def test_uris_of_resources(served: ServedPerson, scheme: str, rest: str) -> None:
+    found = outcome(lambda: read_resource(served, scheme + rest, fleet=True))
 
     if isinstance(found, AgenticOSError):
         assert found.code == "RESOURCE_UNKNOWN"
     else:
         assert isinstance(found, ResourceText)
-        assert str(seat.person.home) not in found.text
+        assert str(served.person.home) not in found.text
 
 
 @RUNS

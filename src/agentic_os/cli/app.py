@@ -41,7 +41,7 @@ A module has an ``app``, or a function of its own name.
 
 @lru_cache(maxsize=len(COMMANDS) + 1)
 def application(only: str | None = None) -> typer.Typer:
-    """The command line, or the part of it under one name of ``COMMANDS``."""
+    """Make the command line, or the part of it under one name of ``COMMANDS``."""
     app = typer.Typer(
         name="agentic-os",
         help="Ask all of your repositories at once: what they remember, can do, and how they"
@@ -62,7 +62,7 @@ def application(only: str | None = None) -> typer.Typer:
 
 
 def part_for(words: Sequence[str]) -> typer.Typer:
-    """The part of the command line that runs ``words``; it differs from the whole in speed only."""
+    """Make the part of the command line that runs ``words``; only its speed differs."""
     return application(words[0]) if words and words[0] in COMMANDS else application()
 
 
@@ -79,7 +79,7 @@ def _version(
 
 
 def command_name(words: Sequence[str]) -> str:
-    """The command that a command line means, for the schema of its document: ``roots-list``."""
+    """Name the command of a command line, for the schema of its document: ``roots-list``."""
     spoken = [word for word in words if not word.startswith("-")]
     if not spoken:
         return "agentic-os"

@@ -5,6 +5,9 @@ from typing import Annotated, Any, NamedTuple
 import typer
 from typer.core import TyperCommand
 
+FULL_PROFILE = "full"
+"""The profile of a server that offers the fleet and the AIOS folder."""
+
 Roots = Annotated[
     list[str] | None,
     typer.Option(

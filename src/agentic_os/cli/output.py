@@ -27,7 +27,7 @@ class ClosedPipeError(Exception):
 
 
 class OutputFailedError(AgenticOSError):
-    """What stdout leads to takes no more, a full disk say."""
+    """Stdout takes no more output, because a disk is full, for example."""
 
     default_code = "OUTPUT_FAILED"
 
@@ -76,7 +76,7 @@ def mute(stream: TextIO) -> None:
 
 
 def schema_name(command: str) -> str:
-    """The schema of a command's document (design section 8)."""
+    """Return the schema of a command's document (design section 8)."""
     return f"agentic-os/{command}/v1"
 
 
@@ -123,7 +123,7 @@ def write_json(value: object) -> None:
 
 
 def finish(answer: "Answer[T]") -> None:
-    """Say what was noticed and left out, and raise where the answer is incomplete.
+    """Print warnings and omissions, and raise if the answer is incomplete.
 
     Raises:
         IncompleteError: evidence that was asked for could not be read (exit 2).
@@ -255,7 +255,7 @@ def _silent(_done: int, _total: int | None) -> None:
 def progress(
     label: str, unit: str, *, rate: bool = False, document: bool = False
 ) -> Iterator[Tick]:
-    """A progress bar on stderr while it is a terminal, nothing elsewhere.
+    """Draw a progress bar on stderr if that is a terminal; draw nothing elsewhere.
 
     Args:
         label: what is being done.

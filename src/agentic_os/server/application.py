@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
     from mcp.server.lowlevel import Server
 
-    from agentic_os.server.seat import Seat
+    from agentic_os.server.served import ServedPerson
     from agentic_os.server.tools.calls import Profile
 
     Context = ServerRequestContext[Any]
@@ -36,17 +36,17 @@ T = TypeVar("T")
 
 
 def make_application(
-    make_seat: "Callable[[], Seat]", *, profile: "Profile" = "full"
+    make_served: "Callable[[], ServedPerson]", *, profile: "Profile" = "full"
 ) -> "Server[Any]":
     """Make the server.
 
     Args:
-        make_seat: makes the seat at the first request that needs it.
+        make_served: called by the first request that needs it.
         profile: ``aios`` offers the AIOS folder alone.
     """
     from mcp.server.lowlevel import Server
 
-    handlers = _Handlers(make_seat, profile)
+    handlers = _Handlers(make_served, profile)
     full = profile == "full"
     return Server(
         SERVER_NAME if full else AIOS_SERVER_NAME,
@@ -65,20 +65,20 @@ def make_application(
 class _Handlers:
     """The request handlers of one server."""
 
-    def __init__(self, make_seat: "Callable[[], Seat]", profile: "Profile") -> None:
-        self._make_seat = make_seat
+    def __init__(self, make_served: "Callable[[], ServedPerson]", profile: "Profile") -> None:
+        self._make_served = make_served
         self._profile: Profile = profile
-        self._seat: Seat | None = None
+        self._served: ServedPerson | None = None
         self._limiter: anyio.CapacityLimiter | None = None
 
     @property
     def _full(self) -> bool:
         return self._profile == "full"
 
-    def _seated(self) -> "Seat":
-        if self._seat is None:
-            self._seat = self._make_seat()
-        return self._seat
+    def _serving(self) -> "ServedPerson":
+        if self._served is None:
+            self._served = self._make_served()
+        return self._served
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         import anyio
@@ -120,8 +120,8 @@ class _Handlers:
 
         from agentic_os.server.tools.calls import ToolFailureError, call
 
-        seat = replace(self._seated(), progress=_reporter(context))
-        work = partial(call, seat, self._profile, params.name, params.arguments)
+        served = replace(self._serving(), progress=_reporter(context))
+        work = partial(call, served, self._profile, params.name, params.arguments)
         try:
             answer = await self._in_thread(work)
         except ToolFailureError as fault:
@@ -175,7 +175,7 @@ class _Handlers:
 
         from agentic_os.server.resources import read_resource
 
-        work = partial(read_resource, self._seated(), str(params.uri), fleet=self._full)
+        work = partial(read_resource, self._serving(), str(params.uri), fleet=self._full)
         try:
             found = await self._in_thread(work)
         except AgenticOSError as fault:

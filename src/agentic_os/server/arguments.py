@@ -13,17 +13,17 @@ import msgspec
 from agentic_os.errors import UsageError
 
 MAX_QUERY_CHARS = 500
-MAX_NAME_CHARS = 200
-MIN_BUDGET_CHARS = 1_000
-MAX_BUDGET_CHARS = 32_000
-DEFAULT_BUDGET_CHARS = 6_000
+PROJECT_NAME_CHARS = 200
+LEAST_ANSWER_CHARS = 1_000
+MOST_ANSWER_CHARS = 32_000
+ANSWER_CHARS = 6_000
 MAX_LIMIT = 50
 MAX_PROJECTS = 100
 
 Memory = Literal["shared", "project", "off"]
-Name = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_NAME_CHARS)]
+Name = Annotated[str, msgspec.Meta(min_length=1, max_length=PROJECT_NAME_CHARS)]
 Names = Annotated[tuple[Name, ...], msgspec.Meta(max_length=MAX_PROJECTS)]
-Budget = Annotated[int, msgspec.Meta(ge=MIN_BUDGET_CHARS, le=MAX_BUDGET_CHARS)]
+Budget = Annotated[int, msgspec.Meta(ge=LEAST_ANSWER_CHARS, le=MOST_ANSWER_CHARS)]
 Limit = Annotated[int, msgspec.Meta(ge=1, le=MAX_LIMIT)]
 Cursor = Annotated[str, msgspec.Meta(max_length=200)]
 
@@ -38,7 +38,7 @@ class SearchFleet(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     ] = ()
     mode: Literal["auto", "lexical", "semantic", "hybrid"] = "auto"
     limit: Limit = 10
-    budget: Budget = DEFAULT_BUDGET_CHARS
+    budget: Budget = ANSWER_CHARS
     cursor: Cursor = ""
     memory: Memory | msgspec.UnsetType = msgspec.UNSET
 
@@ -48,7 +48,7 @@ class FleetOverview(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
 
     projects: Names = ()
     sections: tuple[Literal["projects", "memory", "capabilities", "health"], ...] = ("projects",)
-    budget: Budget = DEFAULT_BUDGET_CHARS
+    budget: Budget = ANSWER_CHARS
     cursor: Cursor = ""
     memory: Memory | msgspec.UnsetType = msgspec.UNSET
 
@@ -63,7 +63,7 @@ class QueryGraph(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     depth: Annotated[int, msgspec.Meta(ge=1, le=6)] = 1
     limit: Limit = 20
     undirected: bool = False
-    budget: Budget = DEFAULT_BUDGET_CHARS
+    budget: Budget = ANSWER_CHARS
     cursor: Cursor = ""
     memory: Memory | msgspec.UnsetType = msgspec.UNSET
 
@@ -84,7 +84,7 @@ def parse(arguments: Mapping[str, object] | None, form: type[_T]) -> _T:
 
 
 def input_schema(form: type) -> dict[str, object]:
-    """The JSON Schema of a tool's arguments, without titles and references."""
+    """Make the JSON Schema of a tool's arguments, without titles and references."""
     _, components = msgspec.json.schema_components([form], ref_template="#/$defs/{name}")
     (own,) = (value for name, value in components.items() if name == form.__name__)
     kept: dict[str, object] = {

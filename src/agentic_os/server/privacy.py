@@ -1,4 +1,4 @@
-"""The last net over fleet answers, whatever was done before (design section 6).
+"""The last redaction of fleet answers, whatever was done before (design section 6).
 
 Every text of an answer has its hidden characters spelt out, its secrets replaced, and the person's
 home folder named ``~``: paths that the server itself states are relative to their project, but a
@@ -18,14 +18,14 @@ from agentic_os.text.secrets.redaction import Redactor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Net:
+class LastRedaction:
     """What is kept from answers to one person."""
 
     redactor: Redactor
     home: Path
 
     def value(self, value: Any) -> Any:
-        """A JSON value with clean texts; keys too."""
+        """Clean every text of a JSON value, keys included."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, dict):
@@ -35,7 +35,7 @@ class Net:
         return value
 
     def text(self, text: str) -> str:
-        """A clean text."""
+        """Clean one text."""
         shown = self.redactor.redact(visible(text)).text
         home = str(self.home)
         if self.home == self.home.parent or home not in shown:
@@ -44,8 +44,8 @@ class Net:
         return re.sub(rf"(?<![\w.~-]){re.escape(home)}(?!\w)", "~", shown)
 
 
-def net_of(person: Person) -> Net:
-    """The net of a person, with their allow-list; without one where it cannot be read."""
+def last_redaction(person: Person) -> LastRedaction:
+    """Make the redaction for a person, with their allow-list if it can be read."""
     from agentic_os.files.places import places_from
     from agentic_os.settings.location import load_settings
 
@@ -53,4 +53,4 @@ def net_of(person: Person) -> Net:
         allowed = load_settings(places_from(person.environ), home=person.home).redaction_allow
     except SettingsError:
         allowed = frozenset()
-    return Net(redactor=Redactor(allowed), home=person.home)
+    return LastRedaction(redactor=Redactor(allowed), home=person.home)

@@ -50,7 +50,7 @@ PROMPTS: tuple[PromptDefinition, ...] = (
 
 
 def render_prompt(name: str, arguments: Mapping[str, str] | None) -> str:
-    """The text of a prompt; arguments are quoted as data.
+    """Write the text of a prompt; arguments are quoted as data.
 
     Raises:
         UsageError: the prompt or an argument is unknown, missing or too long.

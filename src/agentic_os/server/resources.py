@@ -19,9 +19,9 @@ from agentic_os.code.reading import language_of
 from agentic_os.errors import AgenticOSError, FilesError, ServerError
 from agentic_os.files.reading import Folder
 from agentic_os.server.arguments import FleetOverview
-from agentic_os.server.privacy import net_of
+from agentic_os.server.privacy import last_redaction
 from agentic_os.server.scope.aios import person_access
-from agentic_os.server.seat import Seat
+from agentic_os.server.served import ServedPerson
 from agentic_os.server.tools.aios import read_working_context
 from agentic_os.server.tools.fleet import fleet_overview
 from agentic_os.server.tools.paging import page
@@ -72,36 +72,36 @@ TEMPLATES: tuple[tuple[str, str, str, str], ...] = (
 
 
 def source_uri(project: str, path: str) -> str:
-    """The URI under which a cited file can be read."""
+    """Return the URI under which a cited file can be read."""
     return f"fleet://source/{quote(project)}/{quote(path)}"
 
 
-def read_resource(seat: Seat, uri: str, *, fleet: bool) -> ResourceText:
+def read_resource(served: ServedPerson, uri: str, *, fleet: bool) -> ResourceText:
     """Read a resource; blocks.
 
     Raises:
         ServerError: ``RESOURCE_UNKNOWN``; the message names no path of this machine.
     """
     if uri == "aios://context":
-        access = person_access(seat.person.environ, seat.person.home)
+        access = person_access(served.person.environ, served.person.home)
         document = msgspec.json.decode(read_working_context(access, {}))
         return ResourceText(uri=uri, mime="text/markdown", text=document["markdown"])
     if fleet and uri == "fleet://projects":
-        return _json(seat, uri, fleet_overview(seat, FleetOverview(budget=32_000)))
+        return _json(served, uri, fleet_overview(served, FleetOverview(budget=32_000)))
     if fleet and uri == "fleet://capabilities":
         asked = FleetOverview(sections=("capabilities",), budget=32_000)
-        return _json(seat, uri, fleet_overview(seat, asked))
+        return _json(served, uri, fleet_overview(served, asked))
     if fleet and uri.startswith("fleet://memory/"):
-        return _memory(seat, uri, unquote(uri.removeprefix("fleet://memory/")))
+        return _memory(served, uri, unquote(uri.removeprefix("fleet://memory/")))
     if fleet and uri.startswith("fleet://source/"):
         project, _, path = uri.removeprefix("fleet://source/").partition("/")
-        return _source(seat, uri, unquote(project), unquote(path))
+        return _source(served, uri, unquote(project), unquote(path))
     raise _unknown()
 
 
-def _memory(seat: Seat, uri: str, project: str) -> ResourceText:
+def _memory(served: ServedPerson, uri: str, project: str) -> ResourceText:
     try:
-        with seat.workspace() as workspace:
+        with served.workspace() as workspace:
             answer = answers.memory(workspace, (project,))
     except AgenticOSError:
         raise _unknown() from None
@@ -119,7 +119,7 @@ def _memory(seat: Seat, uri: str, project: str) -> ResourceText:
     ]
     fits = page(facts, budget=MEMORY_CHARS)
     return _json(
-        seat,
+        served,
         uri,
         {
             "project": project,
@@ -130,8 +130,8 @@ def _memory(seat: Seat, uri: str, project: str) -> ResourceText:
     )
 
 
-def _source(seat: Seat, uri: str, project: str, path: str) -> ResourceText:
-    with seat.workspace() as workspace:
+def _source(served: ServedPerson, uri: str, project: str, path: str) -> ResourceText:
+    with served.workspace() as workspace:
         own = next((one for one in workspace.fleet.projects if one.id == project), None)
         role = _citable(workspace, project, path)
         if own is None or role is None:
@@ -143,7 +143,7 @@ def _source(seat: Seat, uri: str, project: str, path: str) -> ResourceText:
             raise _unknown() from None
         # Redacted before it is made visible: rules look for the characters that were written.
         redacted = workspace.redactor.redact(decode(read.data).text).text
-        text = net_of(seat.person).text(redacted)
+        text = last_redaction(served.person).text(redacted)
     return ResourceText(uri=uri, mime="text/markdown", text=_cut(text, SOURCE_CHARS))
 
 
@@ -152,7 +152,7 @@ def _cut(text: str, most: int) -> str:
 
 
 def _citable(workspace: Workspace, project: str, path: str) -> Role | None:
-    """What a file is to the answers that may cite it; ``None`` if none may.
+    """Return the role of a file that answers may cite; ``None`` if none may.
 
     Of what a graph names, only sources and Markdown: a graph that was made to name a file of
     settings or keys opens nothing.
@@ -168,8 +168,8 @@ def _citable(workspace: Workspace, project: str, path: str) -> Role | None:
     return None if named is None else Role.SOURCE
 
 
-def _json(seat: Seat, uri: str, value: Any) -> ResourceText:
-    plain = net_of(seat.person).value(msgspec.json.decode(msgspec.json.encode(value)))
+def _json(served: ServedPerson, uri: str, value: Any) -> ResourceText:
+    plain = last_redaction(served.person).value(msgspec.json.decode(msgspec.json.encode(value)))
     return ResourceText(
         uri=uri, mime="application/json", text=msgspec.json.encode(plain).decode("utf-8")
     )

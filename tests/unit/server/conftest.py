@@ -3,12 +3,12 @@ from pathlib import Path
 import pytest
 
 from agentic_os.aggregate.workspace import Person
-from agentic_os.server.seat import Seat
+from agentic_os.server.served import ServedPerson
 from support.fleet.builder import FleetBuilder
 
 
 @pytest.fixture
-def seat(fleet: FleetBuilder, person: Person) -> Seat:
+def served(fleet: FleetBuilder, person: Person) -> ServedPerson:
     """A small fleet: a shop with memory, vault, inventory and a graph; a bare second project."""
     shop = fleet.project("shop", "obsidian-graphify")
     shop.index("# Memory\n\nProse about invoices.\n\n- [Retry](retry.md) — how often\n")
@@ -29,7 +29,7 @@ def seat(fleet: FleetBuilder, person: Person) -> Seat:
     )
     other = fleet.project("other")
     other.fact("note", "The shop retries, too.")
-    return Seat(person=person, roots=(str(fleet.root),))
+    return ServedPerson(person=person, roots=(str(fleet.root),))
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from mcp.shared.exceptions import MCPError
 
 from agentic_os.server import application
 from agentic_os.server.application import AIOS_SERVER_NAME, SERVER_NAME, make_application
-from agentic_os.server.seat import Seat
+from agentic_os.server.served import ServedPerson
 from mcp import Client
 
 
@@ -21,8 +21,8 @@ def anyio_backend() -> str:
 
 
 @pytest.mark.anyio
-async def test_everything_that_is_listed_can_be_used(seat: Seat) -> None:
-    async with Client(make_application(lambda: seat)) as client:
+async def test_everything_that_is_listed_can_be_used(served: ServedPerson) -> None:
+    async with Client(make_application(lambda: served)) as client:
         tools = (await client.list_tools()).tools
         resources = (await client.list_resources()).resources
         templates = (await client.list_resource_templates()).resource_templates
@@ -41,8 +41,8 @@ async def test_everything_that_is_listed_can_be_used(seat: Seat) -> None:
 
 
 @pytest.mark.anyio
-async def test_faults_are_errors_of_the_protocol(seat: Seat) -> None:
-    async with Client(make_application(lambda: seat)) as client:
+async def test_faults_are_errors_of_the_protocol(served: ServedPerson) -> None:
+    async with Client(make_application(lambda: served)) as client:
         with pytest.raises(MCPError, match="ARGUMENT_INVALID"):
             await client.call_tool("search_fleet", {"query": 3})
         with pytest.raises(MCPError, match="no such resource"):
@@ -52,21 +52,23 @@ async def test_faults_are_errors_of_the_protocol(seat: Seat) -> None:
 
 
 @pytest.mark.anyio
-async def test_the_aios_profile_lists_no_fleet(seat: Seat) -> None:
-    async with Client(make_application(lambda: seat, profile="aios")) as client:
+async def test_the_aios_profile_lists_no_fleet(served: ServedPerson) -> None:
+    async with Client(make_application(lambda: served, profile="aios")) as client:
         assert len((await client.list_tools()).tools) == 3
         resources = (await client.list_resources()).resources
         assert [str(one.uri) for one in resources] == ["aios://context"]
         assert (await client.list_resource_templates()).resource_templates == []
 
 
-def test_the_profiles_have_names_of_their_own(seat: Seat) -> None:
-    assert make_application(lambda: seat).name == SERVER_NAME
-    assert make_application(lambda: seat, profile="aios").name == AIOS_SERVER_NAME
+def test_the_profiles_have_names_of_their_own(served: ServedPerson) -> None:
+    assert make_application(lambda: served).name == SERVER_NAME
+    assert make_application(lambda: served, profile="aios").name == AIOS_SERVER_NAME
 
 
 @pytest.mark.anyio
-async def test_long_work_tells_its_progress(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_long_work_tells_its_progress(
+    served: ServedPerson, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(application, "PROGRESS_SECONDS", 0.0)
     told: list[tuple[float, float | None]] = []
 
@@ -74,28 +76,30 @@ async def test_long_work_tells_its_progress(seat: Seat, monkeypatch: pytest.Monk
         told.append((progress, total))
         assert message == "projects"
 
-    async with Client(make_application(lambda: seat)) as client:
+    async with Client(make_application(lambda: served)) as client:
         await client.call_tool("fleet_overview", {}, progress_callback=tell)
 
     assert told[-1] == (2, 2)
 
 
 @pytest.mark.anyio
-async def test_quick_work_says_nothing_between(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_quick_work_says_nothing_between(
+    served: ServedPerson, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(application, "PROGRESS_SECONDS", 1_000.0)
     told: list[object] = []
 
     async def tell(progress: float, total: float | None, message: str | None) -> None:
         told.append((progress, total, message))
 
-    async with Client(make_application(lambda: seat)) as client:
+    async with Client(make_application(lambda: served)) as client:
         await client.call_tool("fleet_overview", {}, progress_callback=tell)
 
     assert told == []
 
 
 @pytest.mark.anyio
-async def test_work_ends_once_its_call_is_cancelled(seat: Seat) -> None:
+async def test_work_ends_once_its_call_is_cancelled(served: ServedPerson) -> None:
     started, cancelled, ended = threading.Event(), threading.Event(), threading.Event()
     context: Any = None
     report = application._reporter(context)
@@ -116,4 +120,4 @@ async def test_work_ends_once_its_call_is_cancelled(seat: Seat) -> None:
     cancelled.set()
 
     assert await anyio.to_thread.run_sync(ended.wait, 20)
-    assert seat.roots
+    assert served.roots

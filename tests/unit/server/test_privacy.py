@@ -3,10 +3,10 @@ from pathlib import Path
 import pytest
 
 from agentic_os.aggregate.workspace import Person
-from agentic_os.server.privacy import Net, net_of
+from agentic_os.server.privacy import LastRedaction, last_redaction
 from agentic_os.text.secrets.redaction import Redactor
 
-NET = Net(redactor=Redactor(), home=Path("/home/ada"))
+NET = LastRedaction(redactor=Redactor(), home=Path("/home/ada"))
 SECRET = "ghp_" + "k7Qz2Vb9Xn4Lm8Rt6Yw3Pd5Hs1Jc0Fa2Gu7E"
 
 
@@ -39,7 +39,7 @@ def test_every_text_of_a_document_is_looked_at() -> None:
 
 
 def test_no_home_folder_hides_nothing() -> None:
-    assert Net(redactor=Redactor(), home=Path("/")).text("/etc/hosts") == "/etc/hosts"
+    assert LastRedaction(redactor=Redactor(), home=Path("/")).text("/etc/hosts") == "/etc/hosts"
 
 
 def test_the_allow_list_of_the_person_holds(person: Person) -> None:
@@ -47,4 +47,4 @@ def test_the_allow_list_of_the_person_holds(person: Person) -> None:
     settings.mkdir()
     settings.joinpath("projects.toml").write_text("[redaction\n")
 
-    assert SECRET not in net_of(person).text(SECRET)
+    assert SECRET not in last_redaction(person).text(SECRET)

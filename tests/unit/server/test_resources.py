@@ -7,26 +7,26 @@ from agentic_os.errors import AgenticOSError
 from agentic_os.files.reading import Folder
 from agentic_os.server.arguments import SearchFleet
 from agentic_os.server.resources import read_resource, source_uri
-from agentic_os.server.seat import Seat
+from agentic_os.server.served import ServedPerson
 from agentic_os.server.tools.fleet import search_fleet
 from support.fleet.builder import FleetBuilder
 
 
-def project_id(seat: Seat, name: str = "shop") -> str:
-    with seat.workspace() as workspace:
+def project_id(served: ServedPerson, name: str = "shop") -> str:
+    with served.workspace() as workspace:
         return workspace.fleet.find(name, current=workspace.current).id
 
 
-def test_projects_and_capabilities_are_lists(seat: Seat) -> None:
-    projects = json.loads(read_resource(seat, "fleet://projects", fleet=True).text)
-    capabilities = json.loads(read_resource(seat, "fleet://capabilities", fleet=True).text)
+def test_projects_and_capabilities_are_lists(served: ServedPerson) -> None:
+    projects = json.loads(read_resource(served, "fleet://projects", fleet=True).text)
+    capabilities = json.loads(read_resource(served, "fleet://capabilities", fleet=True).text)
 
     assert {row["name"] for row in projects["data"]["rows"]} == {"shop", "other"}
     assert {row["name"] for row in capabilities["data"]["rows"]} == {"plan", "ctx"}
 
 
-def test_memory_of_one_project(seat: Seat) -> None:
-    found = read_resource(seat, f"fleet://memory/{project_id(seat)}", fleet=True)
+def test_memory_of_one_project(served: ServedPerson) -> None:
+    found = read_resource(served, f"fleet://memory/{project_id(served)}", fleet=True)
 
     assert "Four tries" in found.text
     assert "retries, too" not in found.text
@@ -34,13 +34,13 @@ def test_memory_of_one_project(seat: Seat) -> None:
     assert (document["truncated"], document["total"]) == (False, len(document["facts"]))
 
 
-def test_a_long_memory_is_cut_visibly(seat: Seat, fleet: FleetBuilder) -> None:
+def test_a_long_memory_is_cut_visibly(served: ServedPerson, fleet: FleetBuilder) -> None:
     memory = fleet.root / "shop/.agents/memory"
     for number in range(60):
         (memory / f"fact-{number}.md").write_text(f"---\nname: n{number}\n---\n\n" + "word " * 200)
     (memory / "aaa.md").write_text("---\nname: long\n---\n\n" + "word " * 20_000)
 
-    found = read_resource(seat, f"fleet://memory/{project_id(seat)}", fleet=True)
+    found = read_resource(served, f"fleet://memory/{project_id(served)}", fleet=True)
 
     document = json.loads(found.text)
     assert len(found.text) <= 33_000
@@ -50,12 +50,16 @@ def test_a_long_memory_is_cut_visibly(seat: Seat, fleet: FleetBuilder) -> None:
     assert [fact["title"] for fact in cut] == ["long"]
 
 
-def test_a_cited_source_is_read_redacted_and_made_visible(seat: Seat, fleet: FleetBuilder) -> None:
+def test_a_cited_source_is_read_redacted_and_made_visible(
+    served: ServedPerson, fleet: FleetBuilder
+) -> None:
     secret = "ghp_" + "a1B2" * 9
     fact = fleet.root / "shop/.agents/memory/retry.md"
     fact.write_text(f"Token {secret} and \u202ehidden\u202c.\n", encoding="utf-8")
 
-    found = read_resource(seat, source_uri(project_id(seat), ".agents/memory/retry.md"), fleet=True)
+    found = read_resource(
+        served, source_uri(project_id(served), ".agents/memory/retry.md"), fleet=True
+    )
 
     assert secret not in found.text
     assert "<U+202E>" in found.text
@@ -73,7 +77,9 @@ def test_a_cited_source_is_read_redacted_and_made_visible(seat: Seat, fleet: Fle
         "",
     ],
 )
-def test_what_no_answer_may_cite_is_not_served(seat: Seat, fleet: FleetBuilder, path: str) -> None:
+def test_what_no_answer_may_cite_is_not_served(
+    served: ServedPerson, fleet: FleetBuilder, path: str
+) -> None:
     # The graph is made to name a file of settings, too.
     shop = fleet.root / "shop"
     shop.joinpath("other.py").write_text("x = 1\n")
@@ -81,18 +87,18 @@ def test_what_no_answer_may_cite_is_not_served(seat: Seat, fleet: FleetBuilder, 
     graph = shop / "graphify-out/graph.json"
     graph.write_text(graph.read_text().replace('"app.py", "source_location": "L5"', '".env"'))
     with pytest.raises(AgenticOSError) as fault:
-        read_resource(seat, source_uri(project_id(seat), path), fleet=True)
+        read_resource(served, source_uri(project_id(served), path), fleet=True)
 
     assert fault.value.code == "RESOURCE_UNKNOWN"
 
 
-def test_a_source_that_the_graph_names_is_served(seat: Seat, fleet: FleetBuilder) -> None:
+def test_a_source_that_the_graph_names_is_served(served: ServedPerson, fleet: FleetBuilder) -> None:
     token = "ghp_" + "a1B2" * 9
     source = fleet.root / "shop/app.py"
     source.write_text(f"{source.read_text()}TOKEN = '{token}'\n")
 
-    (hit,) = search_fleet(seat, SearchFleet(query="load", kinds=("graph",)))["data"]["hits"]
-    found = read_resource(seat, source_uri(hit["project"], hit["path"]), fleet=True)
+    (hit,) = search_fleet(served, SearchFleet(query="load", kinds=("graph",)))["data"]["hits"]
+    found = read_resource(served, source_uri(hit["project"], hit["path"]), fleet=True)
 
     assert hit["path"] == "app.py"
     assert "def load():" in found.text
@@ -102,31 +108,33 @@ def test_a_source_that_the_graph_names_is_served(seat: Seat, fleet: FleetBuilder
 @pytest.mark.parametrize(
     "uri", ["fleet://nothing", "file:///etc/passwd", "fleet://memory/nobody", "x"]
 )
-def test_unknown_resources(seat: Seat, uri: str) -> None:
+def test_unknown_resources(served: ServedPerson, uri: str) -> None:
     with pytest.raises(AgenticOSError):
-        read_resource(seat, uri, fleet=True)
+        read_resource(served, uri, fleet=True)
 
 
-def test_the_aios_profile_has_no_fleet(seat: Seat) -> None:
+def test_the_aios_profile_has_no_fleet(served: ServedPerson) -> None:
     with pytest.raises(AgenticOSError):
-        read_resource(seat, "fleet://projects", fleet=False)
+        read_resource(served, "fleet://projects", fleet=False)
 
 
-def test_a_long_source_is_cut_visibly(seat: Seat, fleet: FleetBuilder) -> None:
+def test_a_long_source_is_cut_visibly(served: ServedPerson, fleet: FleetBuilder) -> None:
     fleet.root.joinpath("shop/.agents/memory/retry.md").write_text("word " * 20_000)
 
-    found = read_resource(seat, source_uri(project_id(seat), ".agents/memory/retry.md"), fleet=True)
+    found = read_resource(
+        served, source_uri(project_id(served), ".agents/memory/retry.md"), fleet=True
+    )
 
     assert found.text.endswith("[cut after 32000 characters]")
 
 
 @pytest.mark.parametrize("how", ["gone", "a link"])
 def test_a_source_that_cannot_be_read_safely_is_not_there(
-    seat: Seat, fleet: FleetBuilder, monkeypatch: pytest.MonkeyPatch, how: str
+    served: ServedPerson, fleet: FleetBuilder, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
     """The file changes after the store was brought up to date, before it is read."""
     path = fleet.root / "shop/.agents/memory/retry.md"
-    uri = source_uri(project_id(seat), ".agents/memory/retry.md")
+    uri = source_uri(project_id(served), ".agents/memory/retry.md")
 
     class Changing:
         @staticmethod
@@ -139,6 +147,6 @@ def test_a_source_that_cannot_be_read_safely_is_not_there(
     monkeypatch.setattr("agentic_os.server.resources.Folder", Changing)
 
     with pytest.raises(AgenticOSError) as fault:
-        read_resource(seat, uri, fleet=True)
+        read_resource(served, uri, fleet=True)
 
     assert fault.value.code == "RESOURCE_UNKNOWN"

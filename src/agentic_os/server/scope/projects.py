@@ -14,11 +14,11 @@ from agentic_os.aggregate.workspace import Workspace
 from agentic_os.errors import AiosError, UnknownProjectError, UsageError
 from agentic_os.server.arguments import Memory
 from agentic_os.server.scope.aios import person_access
-from agentic_os.server.seat import Seat
+from agentic_os.server.served import ServedPerson
 
 
 def effective_memory(memory: Memory | UnsetType, names: Sequence[str]) -> Memory:
-    """The memory choice of a request, decided before anything is opened.
+    """Decide the memory choice of a request, before anything is opened.
 
     As the AIOS folder decides it: what was chosen; else ``project`` when a project was named;
     else ``shared``. ``shared`` may be chosen with projects here: they then only filter.
@@ -37,9 +37,9 @@ def effective_memory(memory: Memory | UnsetType, names: Sequence[str]) -> Memory
 
 
 def chosen_projects(
-    seat: Seat, workspace: Workspace, memory: Memory, names: Sequence[str]
+    served: ServedPerson, workspace: Workspace, memory: Memory, names: Sequence[str]
 ) -> tuple[str, ...]:
-    """The ids of the projects that were named; empty for all.
+    """Return the ids of the projects that were named; empty for all.
 
     Raises:
         UnknownProjectError: a name means no project, or several.
@@ -49,20 +49,20 @@ def chosen_projects(
         try:
             found.append(workspace.fleet.find(name, current=workspace.current, paths=False).id)
         except UnknownProjectError:
-            joined = _joined(seat, workspace, name) if memory == "project" else ()
+            joined = _joined(served, workspace, name) if memory == "project" else ()
             if not joined:
                 raise
             found += joined
     return tuple(dict.fromkeys(found))
 
 
-def _joined(seat: Seat, workspace: Workspace, selector: str) -> tuple[str, ...]:
+def _joined(served: ServedPerson, workspace: Workspace, selector: str) -> tuple[str, ...]:
     from agentic_os.aios.policy import resolve_policy
     from agentic_os.aios.projects.repository import selected_repository
 
     try:
         policy = resolve_policy(mode="project", project=selector)
-        access = person_access(seat.person.environ, seat.person.home)(policy)
+        access = person_access(served.person.environ, served.person.home)(policy)
         repository = selected_repository(access, policy)
     except AiosError:
         return ()

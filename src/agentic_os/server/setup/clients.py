@@ -76,7 +76,7 @@ CLIENTS: dict[str, Client] = {
 
 
 def client_named(name: str) -> Client:
-    """The client of a name.
+    """Return the client of a name.
 
     Raises:
         UsageError: ``CLIENT_UNKNOWN``.
@@ -92,7 +92,7 @@ def client_named(name: str) -> Client:
 
 
 def server_entry(client: Client, command: Sequence[str]) -> dict[str, object]:
-    """What the client's file says about one stdio server."""
+    """Make the entry of one stdio server in the client's file."""
     if client.name == "opencode":
         return {"type": "local", "command": list(command), "enabled": True}
     entry: dict[str, object] = {"command": command[0], "args": list(command[1:])}
@@ -100,7 +100,7 @@ def server_entry(client: Client, command: Sequence[str]) -> dict[str, object]:
 
 
 def add_command(client: Client, server: str, command: Sequence[str]) -> tuple[str, ...]:
-    """The client's own command that adds the server; empty where it has none."""
+    """Return the client's own command that adds the server; empty if it has none."""
     if not client.add:
         return ()
     if client.told_json:
@@ -110,7 +110,7 @@ def add_command(client: Client, server: str, command: Sequence[str]) -> tuple[st
 
 
 def config_block(client: Client, server: str, command: Sequence[str]) -> str:
-    """What to paste into the client's file, and its own command where it has one."""
+    """Write what to paste into the client's file."""
     entry = server_entry(client, command)
     if client.form == "toml":
         import tomlkit

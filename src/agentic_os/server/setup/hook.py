@@ -21,7 +21,7 @@ from typing import Any, Final
 from agentic_os.aggregate.workspace import Person, Workspace, open_workspace
 from agentic_os.errors import AgenticOSError
 from agentic_os.registry.project import Project
-from agentic_os.server.privacy import net_of
+from agentic_os.server.privacy import last_redaction
 from agentic_os.text.fencing import one_line
 
 MAX_HOOK_CHARS: Final = 9_000
@@ -82,7 +82,7 @@ def _current(asked: Mapping[str, object], person: Person) -> tuple[Path, list[st
 
 
 def _aios(person: Person, current: Path) -> tuple[str, list[str]]:
-    """The projection, exactly as the AIOS folder's own brief prints it for this folder.
+    """Read the projection, exactly as the AIOS folder's own brief prints it for this folder.
 
     As with ``brief --cwd``: within the checkout of one of the folder's projects the memory choice
     is that project, elsewhere it is shared (DotAIOS convention, brief output forms).
@@ -104,15 +104,15 @@ def _aios(person: Person, current: Path) -> tuple[str, list[str]]:
 
 
 def _fleet(person: Person, roots: tuple[str, ...], current: Path) -> tuple[list[str], list[str]]:
-    """The lines about the project that holds the working directory."""
+    """Write the lines about the project that holds the working directory."""
     here = Person(environ=person.environ, home=person.home, current=current)
     try:
         with open_workspace(here, roots) as workspace:
             project = workspace.fleet.containing(current)
             if project is None:
                 return [], []
-            net = net_of(here)
-            return [net.text(line) for line in _project(workspace, project)], []
+            redaction = last_redaction(here)
+            return [redaction.text(line) for line in _project(workspace, project)], []
     except AgenticOSError as fault:
         return [], [f"The fleet was left out ({fault.code})."]
 

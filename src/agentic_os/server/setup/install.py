@@ -19,7 +19,7 @@ from agentic_os.server.setup.clients import Client, server_entry
 MAX_FILE_BYTES = 8_388_608
 BACKUP_SUFFIX = ".before-agentic-os"
 ADD_SECONDS = 60
-NEW_FILE_MODE = 0o600
+CLIENT_FILE_MODE = 0o600
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +105,7 @@ def install(
         )
     path.parent.mkdir(parents=True, exist_ok=True)
     target = path.resolve()
-    backup, mode = None, NEW_FILE_MODE
+    backup, mode = None, CLIENT_FILE_MODE
     if old is not None:
         mode = target.stat().st_mode & 0o777
         backup = client.file + BACKUP_SUFFIX
@@ -234,7 +234,7 @@ def _skip(plain: str, at: int) -> int:
 
 
 def _without_comments(text: str) -> str:
-    """The text with comments and trailing commas as spaces: every place stays where it is."""
+    """Replace comments and trailing commas by spaces, so that every position stays the same."""
     out = list(text)
     at, inside = 0, False
     while at < len(text):

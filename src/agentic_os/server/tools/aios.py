@@ -12,16 +12,15 @@ from typing import Final
 from agentic_os.aios.context.brief import read_brief
 from agentic_os.aios.documents import search_text, skill_text, working_context_document
 from agentic_os.aios.folder.json_text import pretty
+from agentic_os.aios.follow.references import REFERENCE_CHARS
 from agentic_os.aios.follow.request import follow_source
 from agentic_os.aios.intent.skills import resolve_skill
 from agentic_os.aios.policy import resolve_policy
-from agentic_os.aios.search.request import search_aios
+from agentic_os.aios.search.request import QUERY_CHARS, search_aios
 from agentic_os.aios.search.values import SCOPES
 from agentic_os.errors import UsageError
 from agentic_os.server.scope.aios import Access
 
-QUERY_CHARS: Final = 500
-REFERENCE_CHARS: Final = 1_536
 PROJECT_CHARS: Final = 200
 CONTEXT_BUDGET: Final = (256, 32_000, 6_000)
 SEARCH_BUDGET: Final = (3_530, 32_000, 6_000)
@@ -34,7 +33,7 @@ Arguments = Mapping[str, object]
 
 
 def read_working_context(access: Access, arguments: Arguments) -> str:
-    """The text of ``read_working_context``.
+    """Answer ``read_working_context`` with its text.
 
     Raises:
         UsageError: an argument is wrong; AiosError as the folder refuses.
@@ -50,7 +49,7 @@ def read_working_context(access: Access, arguments: Arguments) -> str:
 
 
 def search(access: Access, arguments: Arguments) -> str:
-    """The text of ``search_aios``.
+    """Answer ``search_aios`` with its text.
 
     Raises:
         UsageError: an argument is wrong; AiosError as the folder refuses.
@@ -77,7 +76,7 @@ def search(access: Access, arguments: Arguments) -> str:
 
 
 def resolve(access: Access, arguments: Arguments) -> str:
-    """The text of ``resolve_skill``.
+    """Answer ``resolve_skill`` with its text.
 
     Raises:
         UsageError: an argument is wrong; AiosError as the folder refuses.

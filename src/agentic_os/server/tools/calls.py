@@ -12,9 +12,9 @@ import msgspec
 
 from agentic_os.errors import AgenticOSError, AiosError, RootMissingError, UsageError
 from agentic_os.server.arguments import FleetOverview, QueryGraph, SearchFleet, parse
-from agentic_os.server.privacy import Net, net_of
+from agentic_os.server.privacy import LastRedaction, last_redaction
 from agentic_os.server.scope.aios import person_access
-from agentic_os.server.seat import Seat
+from agentic_os.server.served import ServedPerson
 from agentic_os.server.tools import aios as aios_tools
 from agentic_os.server.tools.definitions import AIOS, FLEET, Definition
 from agentic_os.server.tools.envelope import Document, plain
@@ -50,7 +50,7 @@ class ToolAnswer:
 
 
 class ToolFailureError(Exception):
-    """A failure that is a JSON-RPC error, with its code and a message without paths."""
+    """A failure that becomes a JSON-RPC error: its code, and a message without paths."""
 
     def __init__(self, code: int, message: str) -> None:
         """Keep both."""
@@ -60,12 +60,12 @@ class ToolFailureError(Exception):
 
 
 def definitions(profile: Profile) -> tuple[Definition, ...]:
-    """The tools of a profile."""
+    """List the tools of a profile."""
     return AIOS if profile == "aios" else (*FLEET, *AIOS)
 
 
 def call(
-    seat: Seat, profile: Profile, name: str, arguments: Mapping[str, object] | None
+    served: ServedPerson, profile: Profile, name: str, arguments: Mapping[str, object] | None
 ) -> ToolAnswer:
     """Call a tool; blocks.
 
@@ -75,12 +75,12 @@ def call(
     if name not in {one.name for one in definitions(profile)}:
         raise ToolFailureError(INVALID_PARAMS, "unknown tool")
     if name in {one.name for one in AIOS}:
-        return _aios(seat, name, arguments or {})
-    net = net_of(seat.person)
+        return _aios(served, name, arguments or {})
+    redaction = last_redaction(served.person)
     try:
-        return _shown(net, _fleet(seat, name, arguments))
+        return _shown(redaction, _fleet(served, name, arguments))
     except UsageError as fault:
-        raise ToolFailureError(INVALID_PARAMS, net.text(_said(fault))) from None
+        raise ToolFailureError(INVALID_PARAMS, redaction.text(_said(fault))) from None
     except AgenticOSError as fault:
         document = {
             "data": {},
@@ -88,24 +88,26 @@ def call(
             "truncated": False,
             "error": {"code": fault.code, "message": _message(fault), "hint": fault.hint},
         }
-        return ToolAnswer(text=net.text(_said(fault)), document=net.value(document), failed=True)
+        return ToolAnswer(
+            text=redaction.text(_said(fault)), document=redaction.value(document), failed=True
+        )
 
 
-def _fleet(seat: Seat, name: str, arguments: Mapping[str, object] | None) -> Document:
+def _fleet(served: ServedPerson, name: str, arguments: Mapping[str, object] | None) -> Document:
     if name == "search_fleet":
-        return search_fleet(seat, parse(arguments, SearchFleet))
+        return search_fleet(served, parse(arguments, SearchFleet))
     if name == "fleet_overview":
-        return fleet_overview(seat, parse(arguments, FleetOverview))
-    return query_graph(seat, parse(arguments, QueryGraph))
+        return fleet_overview(served, parse(arguments, FleetOverview))
+    return query_graph(served, parse(arguments, QueryGraph))
 
 
-def _shown(net: Net, document: Document) -> ToolAnswer:
-    clean = net.value(plain(document))
+def _shown(redaction: LastRedaction, document: Document) -> ToolAnswer:
+    clean = redaction.value(plain(document))
     return ToolAnswer(text=msgspec.json.encode(clean).decode("utf-8"), document=clean)
 
 
-def _aios(seat: Seat, name: str, arguments: Mapping[str, object]) -> ToolAnswer:
-    access = person_access(seat.person.environ, seat.person.home)
+def _aios(served: ServedPerson, name: str, arguments: Mapping[str, object]) -> ToolAnswer:
+    access = person_access(served.person.environ, served.person.home)
     tool = {
         "read_working_context": aios_tools.read_working_context,
         "search_aios": aios_tools.search,
@@ -132,7 +134,7 @@ def _said(fault: AgenticOSError) -> str:
 
 
 def _message(fault: AgenticOSError) -> str:
-    """A fault's message; the person typed a root's path and may read it, a model may not."""
+    """Return a fault's message, without the path of a root: a model may not read that."""
     if isinstance(fault, RootMissingError):
         return "a root of this server does not exist"
     return fault.message

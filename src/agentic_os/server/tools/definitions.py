@@ -6,12 +6,12 @@ A test holds all definitions together below ``MAX_DEFINITIONS_CHARS``.
 from dataclasses import dataclass
 from typing import Any, Final
 
+from agentic_os.aios.follow.references import REFERENCE_CHARS
+from agentic_os.aios.search.request import QUERY_CHARS
 from agentic_os.server.arguments import FleetOverview, QueryGraph, SearchFleet, input_schema
 from agentic_os.server.tools.aios import (
     CONTEXT_BUDGET,
     MODES,
-    QUERY_CHARS,
-    REFERENCE_CHARS,
     SEARCH_BUDGET,
     SKILL_BUDGET,
 )
@@ -55,7 +55,7 @@ def _integer(bounds: tuple[int, int, int]) -> Schema:
 
 
 def _row(needed: str, **types: str | list[str]) -> Schema:
-    """An object of simple members; those in ``needed`` are always there."""
+    """Describe an object of simple members; those in ``needed`` are always there."""
     return {
         "type": "object",
         "properties": {name: {"type": kind} for name, kind in types.items()},

@@ -17,7 +17,7 @@ Document = dict[str, Any]
 
 
 def plain(value: object) -> Any:
-    """A value as JSON has it: objects, lists, texts, numbers."""
+    """Turn a value into JSON objects, lists, texts and numbers."""
     return msgspec.json.decode(msgspec.json.encode(value))
 
 

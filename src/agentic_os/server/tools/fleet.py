@@ -12,16 +12,16 @@ from agentic_os.aggregate import questions as answers
 from agentic_os.aggregate.workspace import Workspace
 from agentic_os.results import KINDS, Answer, Kind
 from agentic_os.server.arguments import FleetOverview, SearchFleet
-from agentic_os.server.scope.closing import closed_by, closed_omission
+from agentic_os.server.scope.hiding import hidden_by, hidden_omission
 from agentic_os.server.scope.projects import chosen_projects, effective_memory
-from agentic_os.server.seat import Seat
+from agentic_os.server.served import ServedPerson
 from agentic_os.server.tools.envelope import Document, document, plain
 from agentic_os.server.tools.paging import page, read_cursor, write_cursor
 
 MEMORY_KINDS: frozenset[Kind] = frozenset({"memory", "index", "vault"})
 
 
-def search_fleet(seat: Seat, asked: SearchFleet) -> Document:
+def search_fleet(served: ServedPerson, asked: SearchFleet) -> Document:
     """Answer ``search_fleet``."""
     from agentic_os.tiers.interface import Query
     from agentic_os.tiers.route import search
@@ -35,24 +35,24 @@ def search_fleet(seat: Seat, asked: SearchFleet) -> Document:
         if not kinds:
             return _nothing()
     limit = offset + asked.limit
-    with seat.workspace() as workspace:
-        names = chosen_projects(seat, workspace, memory, asked.projects)
+    with served.workspace() as workspace:
+        names = chosen_projects(served, workspace, memory, asked.projects)
         projects = workspace.project_ids(names, paths=False)
         query = Query(
             text=asked.query, projects=projects, kinds=kinds, mode=asked.mode, limit=limit
         )
         answer = search(workspace, query)
         found = plain(answer.data.hits)[offset:]
-        closed = closed_by(memory, workspace, projects)
-    # A hit that is closed has its place in the order, so that pages fit together.
-    shown = [(place, hit) for place, hit in enumerate(found, offset + 1) if not closed.item(hit)]
+        hiding = hidden_by(memory, workspace, projects)
+    # A hidden hit keeps its place in the order, so that pages fit together.
+    shown = [(place, hit) for place, hit in enumerate(found, offset + 1) if not hiding.hides(hit)]
     fits = page([hit for _, hit in shown], budget=asked.budget)
     hidden = len(found) - len(shown)
     after = shown[len(fits.items) - 1][0] if fits.truncated else offset + len(found)
     more = answer.data.total > after and bool(found)
     noted = Answer(
         data=None,
-        omissions=(*answer.omissions, *closed_omission(memory, hidden)),
+        omissions=(*answer.omissions, *hidden_omission(memory, hidden)),
         warnings=answer.warnings,
     )
     data = {
@@ -64,22 +64,22 @@ def search_fleet(seat: Seat, asked: SearchFleet) -> Document:
     return document(noted, data, truncated=more, cursor=cursor)
 
 
-def fleet_overview(seat: Seat, asked: FleetOverview) -> Document:
+def fleet_overview(served: ServedPerson, asked: FleetOverview) -> Document:
     """Answer ``fleet_overview``: rows of the asked sections, in pages."""
     memory = effective_memory(asked.memory, asked.projects)
     question = f"{asked.projects}\0{asked.sections}\0{memory}"
     offset = read_cursor(asked.cursor, question)
-    with seat.workspace() as workspace:
+    with served.workspace() as workspace:
         rows: list[Document] = []
         noted: list[Answer[Any]] = []
-        names = chosen_projects(seat, workspace, memory, asked.projects)
-        closed = closed_by(memory, workspace, workspace.project_ids(names, paths=False))
+        names = chosen_projects(served, workspace, memory, asked.projects)
+        hiding = hidden_by(memory, workspace, workspace.project_ids(names, paths=False))
         hidden = 0
         for section in dict.fromkeys(asked.sections):
             if section == "memory" and memory == "off":
                 continue
             found, answer = _SECTIONS[section](workspace, names)
-            kept, count = closed.keep(found)
+            kept, count = hiding.keep(found)
             rows += [{"section": section, **row} for row in kept]
             hidden += count
             noted.append(answer)
@@ -88,7 +88,7 @@ def fleet_overview(seat: Seat, asked: FleetOverview) -> Document:
         data=None,
         omissions=(
             *dict.fromkeys(item for one in noted for item in one.omissions),
-            *closed_omission(memory, hidden),
+            *hidden_omission(memory, hidden),
         ),
         warnings=tuple(dict.fromkeys(item for one in noted for item in one.warnings)),
     )

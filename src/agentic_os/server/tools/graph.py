@@ -10,17 +10,17 @@ from agentic_os.aggregate.workspace import Workspace
 from agentic_os.errors import UsageError
 from agentic_os.results import Answer
 from agentic_os.server.arguments import QueryGraph
-from agentic_os.server.scope.closing import OPEN, Closed, closed_by, closed_omission
+from agentic_os.server.scope.hiding import NOTHING_HIDDEN, Hidden, hidden_by, hidden_omission
 from agentic_os.server.scope.projects import chosen_projects, effective_memory
-from agentic_os.server.seat import Seat
+from agentic_os.server.served import ServedPerson
 from agentic_os.server.tools.envelope import Document, document, plain, size, within
 from agentic_os.server.tools.paging import read_cursor, write_cursor
 
 NEIGHBORS_NODES = 200
-"""How many neighbours are looked at, whichever page is shown: pages of one walk fit together."""
+"""Neighbours looked at for every page, so that the pages of one walk fit together."""
 
-CLOSED_NODES = 1_000
-"""How many items are looked at where a memory choice closes some of them."""
+HIDDEN_NODES = 1_000
+"""How many items are looked at if a memory choice hides some of them."""
 
 NO_GRAPH_CODES = frozenset({"GRAPH_NONE", "GRAPH_MISSING"})
 NO_GRAPH_HINT = (
@@ -39,7 +39,7 @@ _PAGED = {
 _NAMED = frozenset({"find", "neighbors", "path", "impact"})
 
 
-def query_graph(seat: Seat, asked: QueryGraph) -> Document:
+def query_graph(served: ServedPerson, asked: QueryGraph) -> Document:
     """Answer ``query_graph``."""
     if asked.operation in _NAMED and not asked.name.strip():
         raise UsageError(f"{asked.operation} needs `name`", code="ARGUMENT_INVALID")
@@ -51,19 +51,19 @@ def query_graph(seat: Seat, asked: QueryGraph) -> Document:
         f"\0{asked.undirected}\0{memory}"
     )
     offset = read_cursor(asked.cursor, question)
-    with seat.workspace(sources=True) as workspace:
-        names = chosen_projects(seat, workspace, memory, asked.projects)
+    with served.workspace(sources=True) as workspace:
+        names = chosen_projects(served, workspace, memory, asked.projects)
         projects = workspace.project_ids(names, paths=False)
-        closed = closed_by(memory, workspace, projects)
-        # What is closed takes a place in the walk, and none in the pages.
-        limit = offset + asked.limit + 1 if closed == OPEN else CLOSED_NODES
+        hiding = hidden_by(memory, workspace, projects)
+        # A hidden item takes a place in the walk, and none in the pages.
+        limit = offset + asked.limit + 1 if hiding == NOTHING_HIDDEN else HIDDEN_NODES
         answer = _ask(workspace, asked, projects, limit)
-    data, hidden = _open_part(plain(answer.data), closed)
+    data, hidden = _visible_part(plain(answer.data), hiding)
     if hidden and asked.operation == "path":
         data |= {"nodes": [], "edges": []}
     noted = Answer(
         data=None,
-        omissions=(*answer.omissions, *closed_omission(memory, hidden)),
+        omissions=(*answer.omissions, *hidden_omission(memory, hidden)),
         warnings=answer.warnings,
     )
     member = _PAGED.get(asked.operation)
@@ -109,14 +109,14 @@ def _ask(
             return graph.stats(opened, projects=projects)
 
 
-def _open_part(data: Document, closed: Closed) -> tuple[Document, int]:
-    """The data without what is closed, and how many items that were."""
+def _visible_part(data: Document, hiding: Hidden) -> tuple[Document, int]:
+    """Return the data without what is hidden, and how many items were hidden."""
     hidden = 0
     for member, value in data.items():
         if isinstance(value, list) and all(isinstance(item, dict) for item in value):
-            data[member], count = closed.keep(value)
+            data[member], count = hiding.keep(value)
             hidden += count
-        elif isinstance(value, dict) and closed.item(value):
+        elif isinstance(value, dict) and hiding.hides(value):
             data[member], hidden = None, hidden + 1
     if not hidden or not isinstance(data.get("edges"), list):
         return data, hidden
@@ -131,7 +131,7 @@ def _open_part(data: Document, closed: Closed) -> tuple[Document, int]:
 def _page(
     data: Document, member: str, offset: int, asked: QueryGraph
 ) -> tuple[Document, int, bool]:
-    """One page of the data, the offset of the next one (0: there is none), whether it was cut."""
+    """Return one page, the offset of the next one (0 for none), and whether it was cut."""
     items = data[member]
     count = len(items[offset : offset + asked.limit])
     shown = _part(data, member, offset, count)
@@ -144,7 +144,7 @@ def _page(
 
 
 def _part(data: Document, member: str, offset: int, count: int) -> Document:
-    """The data with ``count`` items of its list from ``offset`` on, and what belongs to them."""
+    """Return ``count`` items of the list from ``offset`` on, with what belongs to them."""
     items = data[member]
     part = {**data, member: items[offset : offset + count]}
     if offset:

@@ -45,13 +45,13 @@ def page(items: Sequence[T], *, budget: int, offset: int = 0, question: str = ""
 
 
 def write_cursor(offset: int, question: str) -> str:
-    """A cursor for one question; it is refused for another."""
+    """Write a cursor for one question; it is refused for another."""
     text = json.dumps([offset, _mark(question)]).encode()
     return base64.urlsafe_b64encode(text).decode().rstrip("=")
 
 
 def read_cursor(cursor: str, question: str) -> int:
-    """The offset that a cursor means; 0 for none.
+    """Read the offset that a cursor means; 0 for none.
 
     Raises:
         UsageError: ``CURSOR_INVALID``.

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-    from agentic_os.server.seat import Seat
+    from agentic_os.server.served import ServedPerson
     from agentic_os.server.tools.calls import Profile
 
 MCP_PATH: Final = "/mcp"
@@ -39,7 +39,7 @@ REQUESTS_PER_MINUTE: Final = 600
 HTTP_PARSER: Final = "h11"
 """Named: another that happens to be installed keeps blanks around values (RFC 9110, 5.5)."""
 KEEP_ALIVE_SECONDS: Final = 75
-"""An idle connection is kept this long; a client that reuses one just then meets no closed door."""
+"""How long an idle connection is kept, so that a client that reuses one does not find it closed."""
 TOKEN_BYTES: Final = 32
 TOKEN_FILE_BYTES: Final = 4_096
 TOKEN_NAME: Final = "mcp-token"  # noqa: S105 - the name of a file
@@ -80,7 +80,7 @@ def check_options(options: HttpOptions) -> None:
 
 
 def read_token(state: Path, given: Path | None = None) -> str:
-    """The bearer token: of the given file, else of the state folder, made there if missing.
+    """Read the bearer token from the given file, else the state folder; make it there if missing.
 
     Raises:
         ServerError: ``TOKEN_INVALID``: missing, too short, or open to others.
@@ -153,18 +153,18 @@ class Gate:
 
 
 def make_http_app(
-    make_seat: "Callable[[], Seat]",
+    make_served: "Callable[[], ServedPerson]",
     options: HttpOptions,
     token: str,
     *,
     profile: "Profile" = "full",
 ) -> "Starlette":
-    """The guarded ASGI application of one seat."""
-    return guarded(make_application(make_seat, profile=profile), options, token)
+    """Make the guarded ASGI application of one person."""
+    return guarded(make_application(make_served, profile=profile), options, token)
 
 
 def guarded(application: "Server[Any]", options: HttpOptions, token: str) -> "Starlette":
-    """An MCP application behind every guard of this module."""
+    """Put an MCP application behind every guard of this module."""
     from mcp.server.transport_security import TransportSecuritySettings
 
     names = options.hosts or ("127.0.0.1", "localhost", "[::1]")
@@ -187,7 +187,7 @@ def guarded(application: "Server[Any]", options: HttpOptions, token: str) -> "St
 
 
 def serve_http(
-    make_seat: "Callable[[], Seat]",
+    make_served: "Callable[[], ServedPerson]",
     options: HttpOptions,
     token: str,
     *,
@@ -201,7 +201,7 @@ def serve_http(
     scheme = "https" if options.certificate else "http"
     sys.stderr.write(f"listening on {scheme}://{options.host}:{options.port}{MCP_PATH}\n")
     uvicorn.run(
-        make_http_app(make_seat, options, token, profile=profile),
+        make_http_app(make_served, options, token, profile=profile),
         host=options.host,
         port=options.port,
         ssl_certfile=None if options.certificate is None else str(options.certificate),

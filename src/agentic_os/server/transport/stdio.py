@@ -17,30 +17,30 @@ from agentic_os.server.transport.wire import AnsweringStream
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agentic_os.server.seat import Seat
+    from agentic_os.server.served import ServedPerson
     from agentic_os.server.tools.calls import Profile
 
 PARENT_SECONDS = 2.0
 """How often the parent is looked for."""
 
 
-def serve_stdio(make_seat: "Callable[[], Seat]", *, profile: "Profile" = "full") -> None:
+def serve_stdio(make_served: "Callable[[], ServedPerson]", *, profile: "Profile" = "full") -> None:
     """Serve one session over stdin and stdout, until stdin closes.
 
-    The seat, and with it all that answers, is made by the first request that needs it.
+    What answers is made by the first request that needs it.
     """
     import anyio
 
     _watch_parent(os.getppid())
-    anyio.run(_serve, make_seat, profile)
+    anyio.run(_serve, make_served, profile)
     # Threads that still look something up for an abandoned call are not waited for.
     _leave()
 
 
-async def _serve(make_seat: "Callable[[], Seat]", profile: "Profile") -> None:
+async def _serve(make_served: "Callable[[], ServedPerson]", profile: "Profile") -> None:
     from mcp.server.stdio import stdio_server
 
-    application = make_application(make_seat, profile=profile)
+    application = make_application(make_served, profile=profile)
     async with stdio_server() as (incoming, outgoing):
         messages = AnsweringStream(incoming, outgoing)
         await application.run(messages, outgoing, application.create_initialization_options())

@@ -20,7 +20,7 @@ class AnsweringStream:
     """The incoming messages; faults among them are answered on the way."""
 
     def __init__(self, incoming: Any, outgoing: Any) -> None:
-        """Stand before ``incoming``; answer to ``outgoing``."""
+        """Filter ``incoming``; answer faults on ``outgoing``."""
         self._incoming = incoming
         self._outgoing = outgoing
 
@@ -30,7 +30,7 @@ class AnsweringStream:
         return self._incoming.last_context
 
     async def receive(self) -> "SessionMessage":
-        """The next message."""
+        """Receive the next message."""
         while True:
             item = await self._incoming.receive()
             if not isinstance(item, Exception):
@@ -60,7 +60,7 @@ class AnsweringStream:
         return self
 
     async def __anext__(self) -> "SessionMessage":
-        """The next message, or the end."""
+        """Receive the next message, or end."""
         import anyio
 
         try:
@@ -83,7 +83,7 @@ class AnsweringStream:
 
 
 def _code_of(fault: Exception) -> int | None:
-    """The error that a line deserves; ``None`` for an empty one."""
+    """Choose the error for a line that is no message; ``None`` for an empty one."""
     from pydantic import ValidationError
 
     if not isinstance(fault, ValidationError):

@@ -6,7 +6,7 @@ from msgspec import UNSET, UnsetType
 from agentic_os.errors import UnknownProjectError, UsageError
 from agentic_os.server.arguments import FleetOverview, Memory, SearchFleet
 from agentic_os.server.scope.projects import effective_memory
-from agentic_os.server.seat import Seat
+from agentic_os.server.served import ServedPerson
 from agentic_os.server.tools.fleet import fleet_overview, search_fleet
 from support.aios.builder import AiosBuilder
 from support.fleet.builder import FleetBuilder
@@ -29,7 +29,7 @@ def folder(places: Path) -> AiosBuilder:
 
 
 @pytest.fixture
-def joined(seat: Seat, fleet: FleetBuilder, folder: AiosBuilder) -> Seat:
+def joined(served: ServedPerson, fleet: FleetBuilder, folder: AiosBuilder) -> ServedPerson:
     git = fleet.root / "shop/.git"
     git.mkdir()
     git.joinpath("HEAD").write_text("ref: refs/heads/main\n")
@@ -37,12 +37,12 @@ def joined(seat: Seat, fleet: FleetBuilder, folder: AiosBuilder) -> Seat:
         '[remote "origin"]\n\turl = https://github.com/acme/shop\n', encoding="utf-8"
     )
     assert folder.root.is_dir()
-    return seat
+    return served
 
 
 @pytest.mark.parametrize("selector", ["till", "p_till"])
 def test_an_aios_project_means_the_fleet_project_of_its_repository(
-    joined: Seat, selector: str
+    joined: ServedPerson, selector: str
 ) -> None:
     asked = FleetOverview(projects=(selector,), memory="project")
 
@@ -54,28 +54,32 @@ def test_an_aios_project_means_the_fleet_project_of_its_repository(
 
 
 @pytest.mark.parametrize("selector", ["boat", "nobody", "a/b"])
-def test_what_has_no_repository_in_the_fleet_is_unknown(joined: Seat, selector: str) -> None:
+def test_what_has_no_repository_in_the_fleet_is_unknown(
+    joined: ServedPerson, selector: str
+) -> None:
     with pytest.raises(UnknownProjectError):
         fleet_overview(joined, FleetOverview(projects=(selector,), memory="project"))
 
 
-def test_with_shared_memory_only_the_fleet_is_asked(joined: Seat) -> None:
+def test_with_shared_memory_only_the_fleet_is_asked(joined: ServedPerson) -> None:
     with pytest.raises(UnknownProjectError):
         fleet_overview(joined, FleetOverview(projects=("till",), memory="shared"))
 
 
-def test_naming_an_aios_project_alone_chooses_project_memory(joined: Seat) -> None:
+def test_naming_an_aios_project_alone_chooses_project_memory(joined: ServedPerson) -> None:
     rows = fleet_overview(joined, FleetOverview(projects=("till",)))["data"]["rows"]
 
     assert [row["name"] for row in rows] == ["shop"]
 
 
-def test_an_aios_folder_is_not_needed(seat: Seat) -> None:
-    rows = fleet_overview(seat, FleetOverview(projects=("shop",), memory="project"))["data"]["rows"]
+def test_an_aios_folder_is_not_needed(served: ServedPerson) -> None:
+    rows = fleet_overview(served, FleetOverview(projects=("shop",), memory="project"))["data"][
+        "rows"
+    ]
 
     assert [row["name"] for row in rows] == ["shop"]
     with pytest.raises(UnknownProjectError):
-        fleet_overview(seat, FleetOverview(projects=("till",), memory="project"))
+        fleet_overview(served, FleetOverview(projects=("till",), memory="project"))
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from agentic_os.aggregate.workspace import Person
-from agentic_os.server.seat import Seat
+from agentic_os.server.served import ServedPerson
 from agentic_os.server.tools.calls import INTERNAL_ERROR, INVALID_PARAMS, ToolFailureError, call
 from support.aios.builder import AiosBuilder
 
@@ -23,17 +23,17 @@ def folder(places: Path) -> AiosBuilder:
 
 
 @pytest.fixture
-def alone(person: Person) -> Seat:
-    return Seat(person=person, roots=())
+def alone(person: Person) -> ServedPerson:
+    return ServedPerson(person=person, roots=())
 
 
-def answer(seat: Seat, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    found = call(seat, "aios", name, arguments)
+def answer(served: ServedPerson, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    found = call(served, "aios", name, arguments)
     assert json.loads(found.text) == found.document
     return found.document
 
 
-def test_the_working_context_is_the_projection(folder: AiosBuilder, alone: Seat) -> None:
+def test_the_working_context_is_the_projection(folder: AiosBuilder, alone: ServedPerson) -> None:
     found = answer(alone, "read_working_context", {})
 
     assert "I build ships." in found["markdown"]
@@ -42,7 +42,9 @@ def test_the_working_context_is_the_projection(folder: AiosBuilder, alone: Seat)
     assert str(folder.root) not in json.dumps(found)
 
 
-def test_a_search_finds_and_stays_within_its_budget(folder: AiosBuilder, alone: Seat) -> None:
+def test_a_search_finds_and_stays_within_its_budget(
+    folder: AiosBuilder, alone: ServedPerson
+) -> None:
     found = answer(alone, "search_aios", {"query": "ships", "budget": 4_000})
 
     assert found["results"]
@@ -50,14 +52,16 @@ def test_a_search_finds_and_stays_within_its_budget(folder: AiosBuilder, alone: 
     assert str(folder.root) not in json.dumps(found)
 
 
-def test_a_reference_that_is_none_is_refused_as_an_answer(folder: AiosBuilder, alone: Seat) -> None:
+def test_a_reference_that_is_none_is_refused_as_an_answer(
+    folder: AiosBuilder, alone: ServedPerson
+) -> None:
     found = answer(alone, "search_aios", {"follow": "ds1.nonsense"})
 
     assert found["status"] == "refused"
     assert folder.root.is_dir()
 
 
-def test_a_skill_is_found(folder: AiosBuilder, alone: Seat) -> None:
+def test_a_skill_is_found(folder: AiosBuilder, alone: ServedPerson) -> None:
     found = answer(alone, "resolve_skill", {"intent": "release the version"})
 
     assert [one["name"] for one in found["matches"]] == ["release"]
@@ -65,7 +69,7 @@ def test_a_skill_is_found(folder: AiosBuilder, alone: Seat) -> None:
 
 
 @pytest.mark.parametrize("name", ["read_working_context", "search_aios", "resolve_skill"])
-def test_off_needs_no_folder(alone: Seat, name: str) -> None:
+def test_off_needs_no_folder(alone: ServedPerson, name: str) -> None:
     arguments: dict[str, Any] = {"memory": "off"}
     if name == "search_aios":
         arguments["query"] = "x"
@@ -110,7 +114,7 @@ def test_off_needs_no_folder(alone: Seat, name: str) -> None:
     ],
 )
 def test_wrong_arguments_are_json_rpc_errors(
-    folder: AiosBuilder, alone: Seat, name: str, arguments: dict[str, Any]
+    folder: AiosBuilder, alone: ServedPerson, name: str, arguments: dict[str, Any]
 ) -> None:
     with pytest.raises(ToolFailureError) as fault:
         call(alone, "aios", name, arguments)
@@ -119,7 +123,7 @@ def test_wrong_arguments_are_json_rpc_errors(
     assert str(folder.root) not in fault.value.message
 
 
-def test_a_missing_folder_is_said_without_its_path(alone: Seat, places: Path) -> None:
+def test_a_missing_folder_is_said_without_its_path(alone: ServedPerson, places: Path) -> None:
     with pytest.raises(ToolFailureError) as fault:
         call(alone, "aios", "read_working_context", {})
 
@@ -128,7 +132,7 @@ def test_a_missing_folder_is_said_without_its_path(alone: Seat, places: Path) ->
 
 
 def test_an_unsafe_source_fails_closed_with_one_message(
-    folder: AiosBuilder, alone: Seat, tmp_path: Path
+    folder: AiosBuilder, alone: ServedPerson, tmp_path: Path
 ) -> None:
     outside = tmp_path / "outside.md"
     outside.write_text("not yours")
@@ -143,7 +147,7 @@ def test_an_unsafe_source_fails_closed_with_one_message(
     )
 
 
-def test_the_aios_profile_knows_no_fleet_tool(alone: Seat) -> None:
+def test_the_aios_profile_knows_no_fleet_tool(alone: ServedPerson) -> None:
     with pytest.raises(ToolFailureError):
         call(alone, "aios", "search_fleet", {"query": "x"})
 
@@ -151,18 +155,18 @@ def test_the_aios_profile_knows_no_fleet_tool(alone: Seat) -> None:
 def test_a_fleet_that_cannot_be_opened_is_a_result_that_says_why(
     person: Person, tmp_path: Path
 ) -> None:
-    seat = Seat(person=person, roots=(str(tmp_path / "nowhere"),))
+    served = ServedPerson(person=person, roots=(str(tmp_path / "nowhere"),))
 
-    found = call(seat, "full", "search_fleet", {"query": "x"})
+    found = call(served, "full", "search_fleet", {"query": "x"})
 
     assert found.failed
     assert found.document["error"]["code"] == "ROOT_MISSING"
 
 
 def test_fleet_arguments_are_json_rpc_errors(person: Person) -> None:
-    seat = Seat(person=person, roots=())
+    served = ServedPerson(person=person, roots=())
 
     with pytest.raises(ToolFailureError) as fault:
-        call(seat, "full", "search_fleet", {"query": "x", "unknown": 1})
+        call(served, "full", "search_fleet", {"query": "x", "unknown": 1})
 
     assert fault.value.code == INVALID_PARAMS

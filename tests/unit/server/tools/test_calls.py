@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from agentic_os.server.resources import read_resource
-from agentic_os.server.seat import Seat
+from agentic_os.server.served import ServedPerson
 from agentic_os.server.tools.calls import (
     AIOS_FAILED,
     CONTEXT_FAILED,
@@ -15,8 +15,8 @@ from agentic_os.server.tools.calls import (
 from support.aios.builder import AiosBuilder
 
 
-def test_a_fleet_failure_is_a_result_that_says_what_to_do(seat: Seat) -> None:
-    answer = call(seat, "full", "fleet_overview", {"projects": ["nobody"]})
+def test_a_fleet_failure_is_a_result_that_says_what_to_do(served: ServedPerson) -> None:
+    answer = call(served, "full", "fleet_overview", {"projects": ["nobody"]})
 
     assert answer.failed
     assert answer.document["error"]["code"] == "PROJECT_UNKNOWN"
@@ -25,16 +25,16 @@ def test_a_fleet_failure_is_a_result_that_says_what_to_do(seat: Seat) -> None:
 
 
 @pytest.mark.parametrize("name", ["search_fleet", "fleet_overview", "query_graph"])
-def test_a_wrong_argument_is_an_error_that_names_it(seat: Seat, name: str) -> None:
+def test_a_wrong_argument_is_an_error_that_names_it(served: ServedPerson, name: str) -> None:
     with pytest.raises(ToolFailureError, match=r"ARGUMENT_INVALID.*nonsense") as fault:
-        call(seat, "full", name, {"nonsense": 1, "query": "x", "operation": "stats"})
+        call(served, "full", name, {"nonsense": 1, "query": "x", "operation": "stats"})
 
     assert fault.value.code == INVALID_PARAMS
 
 
-def test_the_aios_profile_knows_no_fleet_tool(seat: Seat) -> None:
+def test_the_aios_profile_knows_no_fleet_tool(served: ServedPerson) -> None:
     with pytest.raises(ToolFailureError, match="unknown tool"):
-        call(seat, "aios", "search_fleet", {"query": "x"})
+        call(served, "aios", "search_fleet", {"query": "x"})
 
 
 @pytest.mark.parametrize(
@@ -46,14 +46,14 @@ def test_the_aios_profile_knows_no_fleet_tool(seat: Seat) -> None:
     ],
 )
 def test_settings_that_cannot_be_read_are_a_fixed_message(
-    seat: Seat, name: str, arguments: dict[str, object], said: str
+    served: ServedPerson, name: str, arguments: dict[str, object], said: str
 ) -> None:
-    config = Path(seat.person.environ["AGENTIC_OS_CONFIG_DIR"])
+    config = Path(served.person.environ["AGENTIC_OS_CONFIG_DIR"])
     config.mkdir()
     config.joinpath("projects.toml").write_text("[")
 
     with pytest.raises(ToolFailureError) as fault:
-        call(seat, "aios", name, arguments)
+        call(served, "aios", name, arguments)
 
     assert fault.value.code == INTERNAL_ERROR
     assert fault.value.message in {said, AIOS_FAILED}
@@ -64,22 +64,22 @@ def test_settings_that_cannot_be_read_are_a_fixed_message(
     [("read_working_context", {}, CONTEXT_FAILED), ("search_aios", {"query": "x"}, AIOS_FAILED)],
 )
 def test_a_folder_that_is_not_safe_to_read_is_a_fixed_message(
-    seat: Seat, places: Path, name: str, arguments: dict[str, object], said: str
+    served: ServedPerson, places: Path, name: str, arguments: dict[str, object], said: str
 ) -> None:
     (places / "aios").mkdir()
     (places / "aios/aios.json").symlink_to(places / "elsewhere.json")
 
     with pytest.raises(ToolFailureError) as fault:
-        call(seat, "aios", name, arguments)
+        call(served, "aios", name, arguments)
 
     assert (fault.value.code, fault.value.message) == (INTERNAL_ERROR, said)
 
 
-def test_the_context_is_a_resource_too(seat: Seat, places: Path) -> None:
+def test_the_context_is_a_resource_too(served: ServedPerson, places: Path) -> None:
     (places / "aios").mkdir()
     AiosBuilder(places / "aios").write("context/identity.md", "# Identity\n\nI build ships.\n")
 
-    found = read_resource(seat, "aios://context", fleet=False)
+    found = read_resource(served, "aios://context", fleet=False)
 
     assert found.mime == "text/markdown"
     assert "I build ships." in found.text

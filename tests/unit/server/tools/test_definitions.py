@@ -6,7 +6,7 @@ import jsonschema
 import pytest
 
 from agentic_os.server.application import make_application
-from agentic_os.server.seat import Seat
+from agentic_os.server.served import ServedPerson
 from agentic_os.server.tools.calls import Profile, call, definitions
 from agentic_os.server.tools.definitions import MAX_DEFINITIONS_CHARS
 from agentic_os.server.wording import (
@@ -48,8 +48,8 @@ def anyio_backend() -> str:
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("profile", ["full", "aios"])
-async def test_all_definitions_together_stay_small(seat: Seat, profile: Profile) -> None:
-    async with Client(make_application(lambda: seat, profile=profile)) as client:
+async def test_all_definitions_together_stay_small(served: ServedPerson, profile: Profile) -> None:
+    async with Client(make_application(lambda: served, profile=profile)) as client:
         listed = (await client.list_tools()).model_dump(
             mode="json", by_alias=True, exclude_none=True
         )["tools"]
@@ -67,13 +67,13 @@ async def test_all_definitions_together_stay_small(seat: Seat, profile: Profile)
     ("name", "arguments"), CALLS, ids=[f"{name} {given}"[:50] for name, given in CALLS]
 )
 def test_answers_are_of_the_type_that_is_listed(
-    seat: Seat, places: Path, name: str, arguments: dict[str, Any]
+    served: ServedPerson, places: Path, name: str, arguments: dict[str, Any]
 ) -> None:
     (places / "aios").mkdir()
     AiosBuilder(places / "aios").complete()
     schema = next(one.output for one in definitions("full") if one.name == name)
 
-    answer = call(seat, "full", name, arguments)
+    answer = call(served, "full", name, arguments)
 
     jsonschema.validate(answer.document, schema, jsonschema.Draft202012Validator)
     if "data" in answer.document and not answer.failed:

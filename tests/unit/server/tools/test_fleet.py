@@ -6,14 +6,14 @@ import pytest
 
 from agentic_os.errors import UnknownProjectError, UsageError
 from agentic_os.server.arguments import FleetOverview, QueryGraph, SearchFleet
-from agentic_os.server.seat import Seat
+from agentic_os.server.served import ServedPerson
 from agentic_os.server.tools.envelope import within
 from agentic_os.server.tools.fleet import fleet_overview, search_fleet
 from agentic_os.server.tools.graph import query_graph
 
 
-def test_search_quotes_with_project_path_and_lines(seat: Seat, root: Path) -> None:
-    found = search_fleet(seat, SearchFleet(query="dunning"))
+def test_search_quotes_with_project_path_and_lines(served: ServedPerson, root: Path) -> None:
+    found = search_fleet(served, SearchFleet(query="dunning"))
 
     (hit,) = found["data"]["hits"]
     assert (hit["path"], hit["lines"]) == (".agents/memory/retry.md", [7, 7])
@@ -22,38 +22,38 @@ def test_search_quotes_with_project_path_and_lines(seat: Seat, root: Path) -> No
     assert found["cursor"] is None
 
 
-def test_search_goes_on_with_a_cursor(seat: Seat) -> None:
-    first = search_fleet(seat, SearchFleet(query="retry", limit=1))
-    second = search_fleet(seat, SearchFleet(query="retry", limit=1, cursor=first["cursor"]))
+def test_search_goes_on_with_a_cursor(served: ServedPerson) -> None:
+    first = search_fleet(served, SearchFleet(query="retry", limit=1))
+    second = search_fleet(served, SearchFleet(query="retry", limit=1, cursor=first["cursor"]))
 
     assert first["truncated"]
     assert first["data"]["hits"] != second["data"]["hits"]
 
 
-def test_memory_off_closes_memory_and_vault(seat: Seat) -> None:
-    closed = search_fleet(seat, SearchFleet(query="dunning", memory="off"))
-    only = search_fleet(seat, SearchFleet(query="dunning", memory="off", kinds=("memory",)))
-    graph = search_fleet(seat, SearchFleet(query="load", memory="off"))
+def test_memory_off_closes_memory_and_vault(served: ServedPerson) -> None:
+    closed = search_fleet(served, SearchFleet(query="dunning", memory="off"))
+    only = search_fleet(served, SearchFleet(query="dunning", memory="off", kinds=("memory",)))
+    graph = search_fleet(served, SearchFleet(query="load", memory="off"))
 
     assert closed["data"]["hits"] == only["data"]["hits"] == []
     assert [hit["kind"] for hit in graph["data"]["hits"]] == ["graph"]
 
 
-def test_memory_project_needs_a_project(seat: Seat) -> None:
+def test_memory_project_needs_a_project(served: ServedPerson) -> None:
     with pytest.raises(UsageError):
-        search_fleet(seat, SearchFleet(query="x", memory="project"))
+        search_fleet(served, SearchFleet(query="x", memory="project"))
     with pytest.raises(UsageError):
-        fleet_overview(seat, FleetOverview(memory="project"))
+        fleet_overview(served, FleetOverview(memory="project"))
 
 
-def test_an_unknown_project_is_an_error(seat: Seat) -> None:
+def test_an_unknown_project_is_an_error(served: ServedPerson) -> None:
     with pytest.raises(UnknownProjectError):
-        search_fleet(seat, SearchFleet(query="x", projects=("nobody",)))
+        search_fleet(served, SearchFleet(query="x", projects=("nobody",)))
 
 
-def test_the_overview_lists_every_section(seat: Seat) -> None:
+def test_the_overview_lists_every_section(served: ServedPerson) -> None:
     found = fleet_overview(
-        seat,
+        served,
         FleetOverview(sections=("projects", "memory", "capabilities", "health"), budget=32_000),
     )
 
@@ -66,17 +66,17 @@ def test_the_overview_lists_every_section(seat: Seat) -> None:
     assert "empty" not in titles
 
 
-def test_the_overview_comes_in_pages(seat: Seat) -> None:
+def test_the_overview_comes_in_pages(served: ServedPerson) -> None:
     asked = FleetOverview(sections=("projects", "memory", "capabilities"), budget=1_000)
-    first = fleet_overview(seat, asked)
-    rest = fleet_overview(seat, msgspec.structs.replace(asked, cursor=first["cursor"]))
+    first = fleet_overview(served, asked)
+    rest = fleet_overview(served, msgspec.structs.replace(asked, cursor=first["cursor"]))
 
     assert first["truncated"]
     assert first["data"]["rows"][0] not in rest["data"]["rows"]
 
 
-def test_the_overview_without_memory(seat: Seat) -> None:
-    found = fleet_overview(seat, FleetOverview(sections=("memory",), memory="off"))
+def test_the_overview_without_memory(served: ServedPerson) -> None:
+    found = fleet_overview(served, FleetOverview(sections=("memory",), memory="off"))
 
     assert found["data"] == {"total": 0, "rows": []}
 
@@ -92,17 +92,17 @@ def test_the_overview_without_memory(seat: Seat) -> None:
         (QueryGraph(operation="stats"), "nodes"),
     ],
 )
-def test_the_graph_answers(seat: Seat, asked: QueryGraph, expected: str) -> None:
-    assert expected in json.dumps(query_graph(seat, asked)["data"])
+def test_the_graph_answers(served: ServedPerson, asked: QueryGraph, expected: str) -> None:
+    assert expected in json.dumps(query_graph(served, asked)["data"])
 
 
-def test_the_graph_needs_its_names(seat: Seat) -> None:
+def test_the_graph_needs_its_names(served: ServedPerson) -> None:
     for asked in (
         QueryGraph(operation="find"),
         QueryGraph(operation="path", name="main"),
     ):
         with pytest.raises(UsageError):
-            query_graph(seat, asked)
+            query_graph(served, asked)
 
 
 def test_a_long_graph_answer_is_cut_from_the_end_and_says_so() -> None:

@@ -9,8 +9,8 @@ import pytest
 from agentic_os.aggregate.workspace import Person
 from agentic_os.errors import UsageError
 from agentic_os.server.arguments import FleetOverview, QueryGraph, SearchFleet
-from agentic_os.server.scope.closing import CLOSED_CODE, Closed
-from agentic_os.server.seat import Seat
+from agentic_os.server.scope.hiding import HIDDEN_CODE, Hidden
+from agentic_os.server.served import ServedPerson
 from agentic_os.server.tools.calls import call as tool_call
 from agentic_os.server.tools.fleet import fleet_overview, search_fleet
 from agentic_os.server.tools.graph import query_graph
@@ -44,7 +44,7 @@ def call(source: str, target: str) -> dict[str, object]:
 
 
 @pytest.fixture
-def busy(fleet: FleetBuilder, person: Person) -> Seat:
+def busy(fleet: FleetBuilder, person: Person) -> ServedPerson:
     """A hub that sixty functions call, and that one fact and one note are said to use."""
     shop = fleet.project("shop", "obsidian-graphify")
     shop.fact("retry", "The memo() says that the hub retries.", title="Retry")
@@ -60,11 +60,11 @@ def busy(fleet: FleetBuilder, person: Person) -> Seat:
     links.append(call("remark", "caller00"))
     document = {"directed": False, "nodes": nodes, "links": links}
     shop.write("graphify-out/graph.json", json.dumps(document))
-    return Seat(person=person, roots=(str(fleet.root),))
+    return ServedPerson(person=person, roots=(str(fleet.root),))
 
 
 @pytest.fixture
-def linked(fleet: FleetBuilder, person: Person) -> Seat:
+def linked(fleet: FleetBuilder, person: Person) -> ServedPerson:
     """A library, and an application that depends on it."""
     for name, files in (("lib", LIB), ("app", APP)):
         project = fleet.project(name, "obsidian-graphify")
@@ -72,17 +72,19 @@ def linked(fleet: FleetBuilder, person: Person) -> Seat:
             project.write(path, text)
         externals = ("fancy",) if name == "app" else ()
         project.write("graphify-out/graph.json", json.dumps(graph_of(files, externals=externals)))
-    return Seat(person=person, roots=(str(fleet.root),))
+    return ServedPerson(person=person, roots=(str(fleet.root),))
 
 
-def pages(seat: Seat, asked: QueryGraph, member: str) -> list[dict[str, Any]]:
+def pages(served: ServedPerson, asked: QueryGraph, member: str) -> list[dict[str, Any]]:
     """All pages of an answer; it ends, and each page says whether it is the last."""
-    found = [query_graph(seat, asked)]
+    found = [query_graph(served, asked)]
     while found[-1]["cursor"]:
         assert found[-1]["truncated"]
         assert found[-1]["data"][member]
         assert len(found) <= CALLERS
-        found.append(query_graph(seat, msgspec.structs.replace(asked, cursor=found[-1]["cursor"])))
+        found.append(
+            query_graph(served, msgspec.structs.replace(asked, cursor=found[-1]["cursor"]))
+        )
     assert not found[-1]["truncated"]
     return found
 
@@ -90,7 +92,7 @@ def pages(seat: Seat, asked: QueryGraph, member: str) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("asked", PAGED, ids=lambda asked: asked.operation)
 @pytest.mark.parametrize(("limit", "budget"), [(50, 32_000), (7, 32_000), (50, 2_000)])
 def test_the_pages_of_an_answer_are_the_answer(
-    busy: Seat, asked: QueryGraph, limit: int, budget: int
+    busy: ServedPerson, asked: QueryGraph, limit: int, budget: int
 ) -> None:
     bounded = msgspec.structs.replace(asked, limit=limit, budget=budget)
 
@@ -115,7 +117,7 @@ def test_the_pages_of_an_answer_are_the_answer(
         assert len(edges) == CALLERS + (2 if asked.operation == "neighbors" else 3)
 
 
-def test_links_and_stats_come_in_pages(linked: Seat) -> None:
+def test_links_and_stats_come_in_pages(linked: ServedPerson) -> None:
     links = pages(linked, QueryGraph(operation="links", limit=1), "edges")
     stats = pages(linked, QueryGraph(operation="stats", limit=1), "projects")
 
@@ -131,7 +133,7 @@ def test_links_and_stats_come_in_pages(linked: Seat) -> None:
     ]
 
 
-def test_a_cursor_belongs_to_its_question(busy: Seat) -> None:
+def test_a_cursor_belongs_to_its_question(busy: ServedPerson) -> None:
     asked = QueryGraph(operation="find", name="caller", limit=5)
     cursor = query_graph(busy, asked)["cursor"]
 
@@ -140,7 +142,7 @@ def test_a_cursor_belongs_to_its_question(busy: Seat) -> None:
 
 
 @pytest.mark.parametrize("asked", PAGED[1:], ids=lambda asked: asked.operation)
-def test_memory_off_closes_nodes_of_memory_and_vault(busy: Seat, asked: QueryGraph) -> None:
+def test_memory_off_closes_nodes_of_memory_and_vault(busy: ServedPerson, asked: QueryGraph) -> None:
     asked = msgspec.structs.replace(asked, limit=50, budget=32_000)
     closed = msgspec.structs.replace(asked, memory="off", projects=("shop",))
 
@@ -152,12 +154,12 @@ def test_memory_off_closes_nodes_of_memory_and_vault(busy: Seat, asked: QueryGra
     assert "::memo" not in json.dumps(hidden)
     assert "::remark" not in json.dumps(hidden)
     assert ".agents/memory" not in json.dumps(hidden)
-    assert hidden[0]["omissions"][-1]["code"] == CLOSED_CODE
+    assert hidden[0]["omissions"][-1]["code"] == HIDDEN_CODE
     assert hidden[0]["omissions"][-1]["count"] >= 2
     assert "caller00" in json.dumps(hidden)
 
 
-def test_memory_off_closes_a_node_that_was_asked_for(busy: Seat) -> None:
+def test_memory_off_closes_a_node_that_was_asked_for(busy: ServedPerson) -> None:
     for operation in ("find", "neighbors", "impact"):
         asked = QueryGraph(operation=operation, name="memo", memory="off")
         data = query_graph(busy, asked)["data"]
@@ -166,7 +168,7 @@ def test_memory_off_closes_a_node_that_was_asked_for(busy: Seat) -> None:
         assert data.get("start") is None
 
 
-def test_memory_off_closes_a_path_that_leads_over_memory(busy: Seat) -> None:
+def test_memory_off_closes_a_path_that_leads_over_memory(busy: ServedPerson) -> None:
     asked = QueryGraph(operation="path", name="remark", to="hub", undirected=True)
 
     whole = query_graph(busy, asked)["data"]
@@ -174,10 +176,10 @@ def test_memory_off_closes_a_path_that_leads_over_memory(busy: Seat) -> None:
 
     assert len(whole["nodes"]) >= 2
     assert (closed["data"]["nodes"], closed["data"]["edges"]) == ([], [])
-    assert closed["omissions"][-1]["code"] == CLOSED_CODE
+    assert closed["omissions"][-1]["code"] == HIDDEN_CODE
 
 
-def test_memory_off_closes_hits_and_checks_about_memory(busy: Seat) -> None:
+def test_memory_off_closes_hits_and_checks_about_memory(busy: ServedPerson) -> None:
     asked = SearchFleet(query="memo", kinds=("graph",))
     shown = search_fleet(busy, asked)
     closed = search_fleet(busy, msgspec.structs.replace(asked, memory="off"))
@@ -193,7 +195,7 @@ def test_memory_off_closes_hits_and_checks_about_memory(busy: Seat) -> None:
     assert ".agents/memory/MEMORY.md" not in json.dumps(allowed["data"])
 
 
-def test_project_memory_keeps_a_walk_within_the_project(linked: Seat) -> None:
+def test_project_memory_keeps_a_walk_within_the_project(linked: ServedPerson) -> None:
     asked = QueryGraph(operation="impact", name="src/fancy/__init__.py", budget=32_000, limit=50)
     within = msgspec.structs.replace(asked, projects=("lib",), memory="project")
     default = msgspec.structs.replace(asked, projects=("lib",))
@@ -204,7 +206,7 @@ def test_project_memory_keeps_a_walk_within_the_project(linked: Seat) -> None:
     assert "app" in {one["project"].rpartition("-")[0] for one in everywhere["nodes"]}
     assert {one["project"].rpartition("-")[0] for one in own["data"]["nodes"]} <= {"lib"}
     assert "app-" not in json.dumps(own["data"])
-    assert own["omissions"][-1]["code"] == CLOSED_CODE
+    assert own["omissions"][-1]["code"] == HIDDEN_CODE
     assert query_graph(linked, default)["data"] == own["data"], "naming a project chooses it"
     shared = msgspec.structs.replace(default, memory="shared")
     assert query_graph(linked, shared)["data"] == everywhere, "shared memory does not narrow a walk"
@@ -212,21 +214,21 @@ def test_project_memory_keeps_a_walk_within_the_project(linked: Seat) -> None:
 
 def test_a_fleet_without_a_graph_is_told_what_to_do(fleet: FleetBuilder, person: Person) -> None:
     fleet.project("shop").fact("retry", "Four tries.")
-    seat = Seat(person=person, roots=(str(fleet.root),))
+    served = ServedPerson(person=person, roots=(str(fleet.root),))
 
     for operation in ("find", "neighbors", "impact", "links", "stats", "path"):
         asked = QueryGraph(operation=operation, name="x", to="y")
-        answer = query_graph(seat, asked)
+        answer = query_graph(served, asked)
         assert [one["code"] for one in answer["omissions"]] == ["GRAPH_NONE"], operation
         assert "search_fleet" in answer["hint"]
         assert answer["truncated"] is False
 
 
-def test_a_graph_that_is_there_needs_no_hint(busy: Seat) -> None:
+def test_a_graph_that_is_there_needs_no_hint(busy: ServedPerson) -> None:
     assert "hint" not in query_graph(busy, QueryGraph(operation="find", name="hub"))
 
 
-def test_meaning_without_an_index_is_a_result_that_says_what_to_do(busy: Seat) -> None:
+def test_meaning_without_an_index_is_a_result_that_says_what_to_do(busy: ServedPerson) -> None:
     answer = tool_call(busy, "full", "search_fleet", {"query": "x", "mode": "semantic"})
 
     assert answer.failed
@@ -235,10 +237,10 @@ def test_meaning_without_an_index_is_a_result_that_says_what_to_do(busy: Seat) -
 
 
 def test_what_is_closed() -> None:
-    closed = Closed(files=frozenset({("a", "m.md")}), projects=frozenset({"a"}))
+    closed = Hidden(files=frozenset({("a", "m.md")}), projects=frozenset({"a"}))
 
-    assert closed.item({"place": {"project": "a", "path": "m.md"}})
-    assert closed.item({"evidence": [{"project": "b", "path": "x.py"}]})
-    assert not closed.item({"project": "a", "path": "x.py"})
-    assert not closed.item({"project": None, "path": "m.md", "other": ["b"]})
-    assert not Closed().item({"project": "b", "path": "m.md"})
+    assert closed.hides({"place": {"project": "a", "path": "m.md"}})
+    assert closed.hides({"evidence": [{"project": "b", "path": "x.py"}]})
+    assert not closed.hides({"project": "a", "path": "x.py"})
+    assert not closed.hides({"project": None, "path": "m.md", "other": ["b"]})
+    assert not Hidden().hides({"project": "b", "path": "m.md"})

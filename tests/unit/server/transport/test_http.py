@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from agentic_os.errors import ServerError, UsageError
-from agentic_os.server.seat import Seat
+from agentic_os.server.served import ServedPerson
 from agentic_os.server.transport import http
 from agentic_os.server.transport.http import (
     MAX_BODY_BYTES,
@@ -42,14 +42,14 @@ def anyio_backend() -> str:
 
 
 async def post(
-    seat: Seat,
+    served: ServedPerson,
     *,
     headers: dict[str, str],
     content: bytes | None = None,
     rate: int = 600,
     count: int = 1,
 ) -> list[int]:
-    app = make_http_app(lambda: seat, HttpOptions(requests_per_minute=rate), TOKEN)
+    app = make_http_app(lambda: served, HttpOptions(requests_per_minute=rate), TOKEN)
     statuses = []
     async with (
         app.router.lifespan_context(app),
@@ -78,25 +78,25 @@ async def post(
     ],
 )
 @pytest.mark.anyio
-async def test_who_is_let_in(seat: Seat, change: dict[str, str], expected: int) -> None:
-    assert await post(seat, headers={**HEADERS, **change}) == [expected]
+async def test_who_is_let_in(served: ServedPerson, change: dict[str, str], expected: int) -> None:
+    assert await post(served, headers={**HEADERS, **change}) == [expected]
 
 
 @pytest.mark.anyio
-async def test_the_rate_is_bounded(seat: Seat) -> None:
-    assert await post(seat, headers=HEADERS, rate=2, count=3) == [200, 200, 429]
+async def test_the_rate_is_bounded(served: ServedPerson) -> None:
+    assert await post(served, headers=HEADERS, rate=2, count=3) == [200, 200, 429]
 
 
 @pytest.mark.anyio
-async def test_bodies_are_bounded(seat: Seat) -> None:
-    assert await post(seat, headers=HEADERS, content=b" " * (MAX_BODY_BYTES + 1)) == [413]
+async def test_bodies_are_bounded(served: ServedPerson) -> None:
+    assert await post(served, headers=HEADERS, content=b" " * (MAX_BODY_BYTES + 1)) == [413]
 
 
 @pytest.mark.anyio
-async def test_sessions_are_bounded(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_sessions_are_bounded(served: ServedPerson, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http, "MAX_SESSIONS", 2)
 
-    assert await post(seat, headers=HEADERS, count=3) == [200, 200, 503]
+    assert await post(served, headers=HEADERS, count=3) == [200, 200, 503]
 
 
 def test_the_token_is_made_private_and_kept(tmp_path: Path) -> None:
@@ -143,8 +143,8 @@ def test_another_address_needs_the_flag_and_tls(host: str, tmp_path: Path) -> No
 
 
 @pytest.mark.anyio
-async def test_what_is_not_a_request_goes_through(seat: Seat) -> None:
-    app = make_http_app(lambda: seat, HttpOptions(), TOKEN)
+async def test_what_is_not_a_request_goes_through(served: ServedPerson) -> None:
+    app = make_http_app(lambda: served, HttpOptions(), TOKEN)
     seen: list[str] = []
 
     async def inner(scope: Any, _receive: object, _send: object) -> None:
@@ -158,7 +158,7 @@ async def test_what_is_not_a_request_goes_through(seat: Seat) -> None:
 
 
 @pytest.mark.anyio
-async def test_two_tokens_are_none(seat: Seat) -> None:
+async def test_two_tokens_are_none(served: ServedPerson) -> None:
     answers: list[int] = []
 
     async def inner(_scope: object, _receive: object, _send: object) -> None:
@@ -174,19 +174,19 @@ async def test_two_tokens_are_none(seat: Seat) -> None:
         await gate({"type": "http", "headers": headers}, None, send)  # type: ignore[arg-type]
 
     assert answers == [401, 401, 200]
-    assert seat.roots
+    assert served.roots
 
 
 def test_serving_listens_where_it_was_told(
-    seat: Seat, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    served: ServedPerson, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     told: dict[str, Any] = {}
     monkeypatch.setattr("uvicorn.run", lambda _app, **options: told.update(options))
 
-    serve_http(lambda: seat, HttpOptions(port=9_999), TOKEN)
+    serve_http(lambda: served, HttpOptions(port=9_999), TOKEN)
 
     assert (told["host"], told["port"], told["ssl_certfile"]) == ("127.0.0.1", 9_999, None)
     assert told["http"] == "h11"
     assert "http://127.0.0.1:9999/mcp" in capsys.readouterr().err
     with pytest.raises(UsageError):
-        serve_http(lambda: seat, HttpOptions(host="10.0.0.1"), TOKEN)
+        serve_http(lambda: served, HttpOptions(host="10.0.0.1"), TOKEN)

@@ -8,7 +8,7 @@ import pytest
 from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
-from agentic_os.server.seat import Seat
+from agentic_os.server.served import ServedPerson
 from agentic_os.server.transport import stdio
 
 INITIALIZE = {
@@ -34,7 +34,9 @@ class EndedError(Exception):
     """Stands for the end of the process."""
 
 
-def test_the_process_ends_when_stdin_closes(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_process_ends_when_stdin_closes(
+    served: ServedPerson, monkeypatch: pytest.MonkeyPatch
+) -> None:
     answers: list[Any] = []
 
     @asynccontextmanager
@@ -61,7 +63,7 @@ def test_the_process_ends_when_stdin_closes(seat: Seat, monkeypatch: pytest.Monk
     monkeypatch.setattr(stdio, "_watch_parent", lambda _parent: None)
 
     with pytest.raises(EndedError) as fault:
-        stdio.serve_stdio(lambda: seat)
+        stdio.serve_stdio(lambda: served)
 
     assert fault.value.args == (0,)
     assert [one.id for one in answers] == [1, 2]

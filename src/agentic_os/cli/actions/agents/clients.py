@@ -8,6 +8,7 @@ from pathlib import Path
 
 import typer
 
+from agentic_os.cli.options import FULL_PROFILE
 from agentic_os.cli.output import say, write, write_document
 from agentic_os.results import Answer
 from agentic_os.server.setup.clients import add_command, client_named, config_block
@@ -15,7 +16,6 @@ from agentic_os.server.setup.install import install as merge
 from agentic_os.server.setup.install import install_by_client
 
 SERVER = "agentic-os"
-PROFILE = "full"
 
 
 def config(*, client: str, root: Sequence[str], profile: str) -> None:
@@ -23,7 +23,7 @@ def config(*, client: str, root: Sequence[str], profile: str) -> None:
     known = client_named(client)
     command = _command(root, profile)
     write(config_block(known, SERVER, command))
-    say(f"Belongs into ~/{known.file}.")
+    say(f"Put it into ~/{known.file}.")
     own = add_command(known, SERVER, command)
     if own:
         say(f"Or run: {shlex.join(own)}")
@@ -64,4 +64,4 @@ def _command(root: Sequence[str], profile: str) -> tuple[str, ...]:
     words = [program, "serve"]
     for one in root:
         words += ["--root", str(Path(one).expanduser().absolute())]
-    return (*words, "--profile", profile) if profile != PROFILE else tuple(words)
+    return (*words, "--profile", profile) if profile != FULL_PROFILE else tuple(words)

@@ -10,13 +10,13 @@ import typer
 from agentic_os.server.transport.stdio import serve_stdio
 
 if TYPE_CHECKING:
-    from agentic_os.server.seat import Seat
+    from agentic_os.server.served import ServedPerson
     from agentic_os.server.tools.calls import Profile
 
 
 def serve_pipe(*, root: Sequence[str], profile: str) -> None:
     """Serve one session on stdin and stdout."""
-    serve_stdio(_seat_maker(root), profile=_profile(profile))
+    serve_stdio(_served_maker(root), profile=_profile(profile))
 
 
 def serve_network(
@@ -53,20 +53,20 @@ def serve_network(
     check_options(options)
     given = None if token_file is None else Path(token_file).absolute()
     token = read_token(places_from(os.environ).state, given)
-    serve_http(_seat_maker(root), options, token, profile=chosen)
+    serve_http(_served_maker(root), options, token, profile=chosen)
 
 
-def _seat_maker(root: Sequence[str]) -> "Callable[[], Seat]":
+def _served_maker(root: Sequence[str]) -> "Callable[[], ServedPerson]":
     roots = tuple(str(Path(one).expanduser().absolute()) for one in root)
 
-    def make_seat() -> "Seat":
+    def make_served() -> "ServedPerson":
         # Loaded by the first request that needs it, after the handshake.
         from agentic_os.aggregate.workspace import Person
-        from agentic_os.server.seat import Seat
+        from agentic_os.server.served import ServedPerson
 
-        return Seat(person=Person.here(), roots=roots)
+        return ServedPerson(person=Person.here(), roots=roots)
 
-    return make_seat
+    return make_served
 
 
 def _profile(name: str) -> "Profile":

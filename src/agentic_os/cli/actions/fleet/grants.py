@@ -54,9 +54,9 @@ def _show(project: Project, shown: Preview) -> None:
             say(f"  {'runs      ' if place == 0 else '          '}{one_line(word)}")
         say(f"  program   {one_line(shown.program or 'not installed here')}")
         say(f"  in        {one_line(str(project.folder))}")
-        say("  It runs as you, without a shell, and does what that program does: it may write, its")
-        say("  own index in the project say.")
-    say("It would be asked by searches, until the project names anything else.")
+        say("  It runs as you, without a shell, and does whatever that program does: it may, for")
+        say("  example, write its own index into the project.")
+    say("Searches would ask it until the project names another engine.")
 
 
 def _ask(*, yes: bool) -> None:
@@ -64,7 +64,7 @@ def _ask(*, yes: bool) -> None:
         return
     if not sys.stdin.isatty():
         raise UsageError(
-            "nobody is there to ask; nothing was granted",
+            "there is nobody to ask; nothing was granted",
             code="ANSWER_NEEDED",
             hint='In scripts: --yes --endpoint "THE EXACT STRING".',
         )

@@ -66,7 +66,7 @@ SOURCES = ("auto", "hub", "package", "folder")
 
 
 def _sources(source: str, folder: Path | None, name: str | None) -> list[Source]:
-    """The sources to try, in order."""
+    """List the sources to try, in order."""
     if source not in SOURCES:
         raise typer.BadParameter(
             f"unknown source {source!r}; sources are {', '.join(SOURCES)}",
@@ -110,7 +110,7 @@ def _first(sources: list[Source], data: Path, cache: Path) -> tuple[Prepared, li
 
 
 class _Stages:
-    """One progress bar a stage; a new stage puts the bar before it away."""
+    """One progress bar for each stage; a new stage removes the bar before it."""
 
     def __init__(self, bars: ExitStack) -> None:
         self._bars = bars

@@ -4,16 +4,13 @@ from typing import Annotated
 
 import typer
 
-from agentic_os.cli.options import Json, Roots
+from agentic_os.cli.options import FULL_PROFILE, Json, Roots
 
 app = typer.Typer(
     help="Set a harness up: print its configuration, or install it.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-
-
-PROFILE = "full"
 
 
 ClientName = Annotated[
@@ -32,7 +29,7 @@ Profile = Annotated[
 
 
 @app.command("config")
-def config(client: ClientName, root: Roots = None, profile: Profile = PROFILE) -> None:
+def config(client: ClientName, root: Roots = None, profile: Profile = FULL_PROFILE) -> None:
     """Print the exact block for a client's file, or its own command.
 
     Example: agentic-os mcp config --client codex
@@ -46,7 +43,7 @@ def config(client: ClientName, root: Roots = None, profile: Profile = PROFILE) -
 def install(
     client: ClientName,
     root: Roots = None,
-    profile: Profile = PROFILE,
+    profile: Profile = FULL_PROFILE,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would be done; write nothing.")
     ] = False,

@@ -4,16 +4,14 @@ from typing import Annotated
 
 import typer
 
-from agentic_os.cli.options import Roots
-
-PROFILE = "full"
+from agentic_os.cli.options import FULL_PROFILE, Roots
 
 
 def serve(
     root: Roots = None,
     profile: Annotated[
         str, typer.Option(metavar="PROFILE", help="full, or aios for the AIOS folder alone.")
-    ] = PROFILE,
+    ] = FULL_PROFILE,
     http: Annotated[
         bool, typer.Option("--http", help="Serve streamable HTTP on loopback instead of stdio.")
     ] = False,

@@ -1,4 +1,4 @@
-"""Where a server sits: whose fleet and whose AIOS folder it answers from.
+"""The person whom a server serves: whose fleet and whose AIOS folder it answers from.
 
 One workspace is opened for each call and closed after it, so an answer shows an edit of a moment
 ago, and a rebuilt store is picked up without a restart. Calls run in threads of their own; only
@@ -15,7 +15,7 @@ from agentic_os.aggregate.workspace import Person, Workspace, open_workspace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seat:
+class ServedPerson:
     """The person a server answers for, and the roots it was started with.
 
     ``progress`` is told, in the thread of the call, how many projects were looked at.

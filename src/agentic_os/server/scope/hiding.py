@@ -1,7 +1,7 @@
-"""What a memory choice closes in an answer that was not asked for memory.
+"""What a memory choice hides in an answer that was not asked for memory.
 
-``off`` closes the memory and vault kinds, wherever they show: a code graph may hold a memory
-file as a node, and a health check may be about one. ``project`` closes what belongs to other
+``off`` hides the memory and vault kinds wherever they appear: a code graph may hold a memory
+file as a node, and a health check may be about one. ``project`` hides what belongs to other
 projects, which a walk over the graph of all of them would reach (design section 6). An item is
 left out whole, and counted.
 """
@@ -16,7 +16,7 @@ from agentic_os.results import Omission
 from agentic_os.server.arguments import Memory
 
 MEMORY_ROLES = (Role.FACT, Role.INDEX, Role.NOTE)
-CLOSED_CODE = "MEMORY_CLOSED"
+HIDDEN_CODE = "MEMORY_CLOSED"
 _FILES = """
 SELECT project.id, file.path FROM file JOIN project ON project.pk = file.project
 WHERE file.role IN (?, ?, ?)
@@ -26,14 +26,14 @@ Item = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Closed:
-    """What must not show: some files, and every project but some."""
+class Hidden:
+    """What must not be shown: some files, and every project but those that are open."""
 
     files: frozenset[tuple[str, str]] = frozenset()
     projects: frozenset[str] | None = None
 
-    def item(self, item: Item) -> bool:
-        """Whether an item names a closed file, or a project that is not open."""
+    def hides(self, item: Item) -> bool:
+        """Tell whether an item names a hidden file, or a project that is not open."""
         return any(self._place(place) for place in _places(item))
 
     def _place(self, place: Item) -> bool:
@@ -45,30 +45,30 @@ class Closed:
         return isinstance(path, str) and (project, path) in self.files
 
     def keep(self, items: list[Item]) -> tuple[list[Item], int]:
-        """The items that may show, and how many may not."""
-        kept = [item for item in items if not self.item(item)]
+        """Return the items that may be shown, and how many may not."""
+        kept = [item for item in items if not self.hides(item)]
         return kept, len(items) - len(kept)
 
 
-OPEN = Closed()
+NOTHING_HIDDEN = Hidden()
 
 
-def closed_by(memory: Memory, workspace: Workspace, projects: frozenset[str] | None) -> Closed:
-    """What a memory choice closes; ``projects`` are those that project memory opens."""
+def hidden_by(memory: Memory, workspace: Workspace, projects: frozenset[str] | None) -> Hidden:
+    """Return what a memory choice hides; ``projects`` are those that project memory opens."""
     if memory == "project":
-        return Closed(projects=projects)
+        return Hidden(projects=projects)
     if memory == "shared":
-        return OPEN
+        return NOTHING_HIDDEN
     rows = workspace.store.connection.execute(_FILES, MEMORY_ROLES).fetchall()
-    return Closed(files=frozenset((str(project), str(path)) for project, path in rows))
+    return Hidden(files=frozenset((str(project), str(path)) for project, path in rows))
 
 
-def closed_omission(memory: Memory, count: int) -> tuple[Omission, ...]:
+def hidden_omission(memory: Memory, count: int) -> tuple[Omission, ...]:
     """Say how many items the memory choice left out."""
     if not count:
         return ()
     reason = f"memory `{memory}` closes them"
-    return (Omission(code=CLOSED_CODE, scope="memory", reason=reason, count=count),)
+    return (Omission(code=HIDDEN_CODE, scope="memory", reason=reason, count=count),)
 
 
 def _places(value: object) -> Iterator[Item]:
