@@ -4,6 +4,9 @@ import hashlib
 import os
 from typing import Literal, NamedTuple
 
+SETTLE_NS = 2_000_000_000
+"""A write within this time of another may leave a file's times as they were (design section 4)."""
+
 EntryKind = Literal["file", "folder", "link", "other"]
 
 
@@ -18,6 +21,14 @@ class Fingerprint(NamedTuple):
     mtime_ns: int
     ctime_ns: int
     inode: int
+
+    def settled(self, read_at_ns: int) -> bool:
+        """Whether a file read at this time shows every later write in its fingerprint.
+
+        Clocks of file systems tick slowly: a file that was written just before it was read could
+        be written again within the same tick.
+        """
+        return read_at_ns - max(self.mtime_ns, self.ctime_ns) > SETTLE_NS
 
 
 class FileRead(NamedTuple):

@@ -12,7 +12,7 @@ from agentic_os.errors import FilesError
 from agentic_os.files.fingerprints import FileRead, Fingerprint, fingerprint_of
 from agentic_os.files.refusals import link_refused, shown
 
-MAX_DEPTH_ENTRIES = 128
+MAX_DEPTH_FOLDERS = 128
 """Components of one relative path; deeper paths are refused as ``NAME_INVALID``."""
 
 _CHUNK_BYTES = 64 * 1024 * 1024  # one read(2) asks for no more than this
@@ -39,7 +39,7 @@ def components(relative: str) -> list[str]:
     parts = [part for part in relative.split("/") if part not in {"", "."}]
     if ".." in parts:
         raise FilesError(f"{shown(relative)} leaves the folder", code="OUTSIDE_ROOT")
-    if len(parts) > MAX_DEPTH_ENTRIES:
+    if len(parts) > MAX_DEPTH_FOLDERS:
         raise FilesError(f"{shown(relative)} is too deep", code="NAME_INVALID")
     return parts
 

@@ -32,7 +32,7 @@ from agentic_os.files.fingerprints import (
     Fingerprint,
 )
 from agentic_os.files.handles import (
-    MAX_DEPTH_ENTRIES,
+    MAX_DEPTH_FOLDERS,
     components,
     open_folder,
     read_steady,
@@ -40,7 +40,7 @@ from agentic_os.files.handles import (
 )
 from agentic_os.files.refusals import refusal, shown
 
-__all__ = ["MAX_DEPTH_ENTRIES", "Entry", "EntryKind", "FileRead", "Fingerprint", "Folder"]
+__all__ = ["MAX_DEPTH_FOLDERS", "Entry", "EntryKind", "FileRead", "Fingerprint", "Folder"]
 
 _NOFOLLOW: int = getattr(os, "O_NOFOLLOW", 0)
 _DIRECTORY: int = getattr(os, "O_DIRECTORY", 0)

@@ -12,6 +12,7 @@ from agentic_os.aggregate.refresh import freshness
 from agentic_os.aggregate.refresh import surfaces as refreshing
 from agentic_os.aggregate.refresh.surfaces import Refreshed
 from agentic_os.aggregate.workspace import Person, Workspace, open_workspace
+from agentic_os.files import fingerprints
 from support.fleet.builder import FleetBuilder
 from support.fleet.store_dump import fresh, opened
 
@@ -26,7 +27,7 @@ def test_any_sequence_of_edits_ends_like_a_fresh_start(
     quiet: bool,
 ) -> None:
     if quiet:  # as if two seconds had passed since every write: sweeps are compared as wholes
-        monkeypatch.setattr(freshness, "RACY_NS", -(10**15))
+        monkeypatch.setattr(fingerprints, "SETTLE_NS", -(10**15))
     dice = random.Random(11)
     projects = [fleet.project(f"p{n}", "obsidian-only") for n in range(4)]
     for step in range(25):
@@ -63,7 +64,7 @@ def test_only_the_changed_file_is_read(
             project.fact(f"f{fact}", "text")
     changed = fleet.root / "p3/.agents/memory/f2.md"
     # As if two seconds had passed since every write: nothing is read again for its times alone.
-    monkeypatch.setattr(freshness, "RACY_NS", -(10**15))
+    monkeypatch.setattr(fingerprints, "SETTLE_NS", -(10**15))
     with open_workspace(person, [str(fleet.root)]) as first:
         assert _refreshed(first) == Refreshed(files_read=25, files_removed=0, changed=True)
     with open_workspace(person, [str(fleet.root)]) as second:
@@ -90,7 +91,7 @@ def test_a_project_that_looks_the_same_is_not_compared_file_by_file(
     fleet.project("p").fact("f", "one")
     other = fleet.project("q", "obsidian-only")
     other.fact("g", "two")
-    monkeypatch.setattr(freshness, "RACY_NS", -(10**15))
+    monkeypatch.setattr(fingerprints, "SETTLE_NS", -(10**15))
 
     def compared() -> int:
         asked.clear()
@@ -118,14 +119,14 @@ def test_a_project_that_was_just_written_is_compared_again(
             assert rows == (expected,)
         for name in (path, path.parent.parent / "config.yaml"):
             os.utime(name, (1_000_000_000, 1_000_000_000))
-        while time.time_ns() - path.stat().st_ctime_ns <= freshness.RACY_NS:
+        while time.time_ns() - path.stat().st_ctime_ns <= fingerprints.SETTLE_NS:
             time.sleep(0.05)
 
 
 def test_what_a_project_looked_like_goes_with_it(
     fleet: FleetBuilder, person: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(freshness, "RACY_NS", -(10**15))
+    monkeypatch.setattr(fingerprints, "SETTLE_NS", -(10**15))
     project = fleet.project("p")
     project.fact("f", "one")
     with open_workspace(person, [str(fleet.root)]):

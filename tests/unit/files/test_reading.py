@@ -13,7 +13,7 @@ import pytest
 
 from agentic_os.errors import FilesError
 from agentic_os.files import handles, reading
-from agentic_os.files.reading import MAX_DEPTH_ENTRIES, Entry, Fingerprint, Folder
+from agentic_os.files.reading import MAX_DEPTH_FOLDERS, Entry, Fingerprint, Folder
 
 LIMIT = 1024
 
@@ -146,7 +146,7 @@ REFUSED_WAYS = [
     ("a\0b", "NAME_INVALID"),
     ("a/\ud83d", "NAME_INVALID"),
     ("a/" + "x" * 300, "NAME_INVALID"),
-    ("/".join("x" * (MAX_DEPTH_ENTRIES + 1)), "NAME_INVALID"),
+    ("/".join("x" * (MAX_DEPTH_FOLDERS + 1)), "NAME_INVALID"),
     ("missing", "FILE_MISSING"),
     ("a/missing/b", "FILE_MISSING"),
     ("top.md", "NOT_A_FOLDER"),
@@ -168,9 +168,9 @@ def test_descend_refuses_every_other_way(folder: Folder, relative: str, code: st
 
 
 def test_the_deepest_allowed_path_is_walked(tmp_path: Path) -> None:
-    deep = tmp_path.joinpath(*"x" * MAX_DEPTH_ENTRIES)
+    deep = tmp_path.joinpath(*"x" * MAX_DEPTH_FOLDERS)
     deep.mkdir(parents=True)
-    with Folder.open(tmp_path) as opened, opened.descend("/".join("x" * MAX_DEPTH_ENTRIES)) as end:
+    with Folder.open(tmp_path) as opened, opened.descend("/".join("x" * MAX_DEPTH_FOLDERS)) as end:
         assert os.fstat(end.fd).st_ino == deep.stat().st_ino
 
 

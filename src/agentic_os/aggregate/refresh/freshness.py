@@ -15,9 +15,6 @@ from agentic_os.errors import FilesError
 from agentic_os.files.reading import Fingerprint, Folder
 from agentic_os.registry.project import Project
 
-RACY_NS = 2_000_000_000
-"""A file whose times lie this close to its last reading is hashed again (design section 4)."""
-
 
 class KnownFile(NamedTuple):
     """One row of ``file``; a tuple, for every one of them is looked at in each run."""
@@ -36,12 +33,9 @@ def is_unchanged(row: KnownFile, candidate: Candidate) -> bool:
     """Whether a file need not be read again; see the module."""
     seen = candidate.fingerprint
     return (
-        row.size == seen.size
-        and row.mtime_ns == seen.mtime_ns
-        and row.ctime_ns == seen.ctime_ns
-        and row.inode == seen.inode
+        seen == (row.size, row.mtime_ns, row.ctime_ns, row.inode)
         and row.role == candidate.role
-        and row.read_at_ns - max(seen.mtime_ns, seen.ctime_ns) > RACY_NS
+        and seen.settled(row.read_at_ns)
     )
 
 
@@ -53,11 +47,11 @@ class Seen:
     then.
     """
 
-    __slots__ = ("_quiet_since_ns", "_rows", "steady")
+    __slots__ = ("_rows", "_since_ns", "steady")
 
     def __init__(self, *, since_ns: int) -> None:
         """Begin a sweep; ``since_ns`` is the time before it, nanoseconds since the epoch."""
-        self._quiet_since_ns = since_ns - RACY_NS
+        self._since_ns = since_ns
         self._rows: list[object] = []
         self.steady = True
 
@@ -71,17 +65,16 @@ class Seen:
                 self._settle(entry.fingerprint)
 
     def _settle(self, seen: Fingerprint | None) -> None:
-        quiet = self._quiet_since_ns
-        if seen is None or seen.mtime_ns >= quiet or seen.ctime_ns >= quiet:
+        if seen is None or not seen.settled(self._since_ns):
             self.steady = False
 
     def digest(self) -> bytes | None:
-        """The digest; nothing where it would not hold."""
+        """Return the digest, ``None`` where it would not hold."""
         return _digest(self._rows) if self.steady else None
 
 
 def digest_now(project: Project) -> bytes | None:
-    """The digest of a project as it is now; nothing where it cannot be looked at whole.
+    """Return a project's digest as it is now, ``None`` where it cannot be looked at whole.
 
     It may be compared with what ``Seen`` kept, whose files were quiet by then: a write since
     that time shows in it.

@@ -36,7 +36,7 @@ from agentic_os.aios.folder.faults import (
 from agentic_os.aios.folder.layer import FileLayer, Stamp
 from agentic_os.aios.folder.root import open_root
 from agentic_os.errors import AiosError
-from agentic_os.files.reading import MAX_DEPTH_ENTRIES, Entry, Folder
+from agentic_os.files.reading import MAX_DEPTH_FOLDERS, Entry, Folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -366,6 +366,6 @@ def _split(relative: str) -> tuple[str, str]:
     parts = relative.split("/")
     if "\0" in relative or any(part in {"", ".", ".."} for part in parts):
         raise fault(UNSAFE_PATH)
-    if len(parts) > MAX_DEPTH_ENTRIES:
+    if len(parts) > MAX_DEPTH_FOLDERS:
         raise fault(READ_FAILED)
     return "/".join(parts[:-1]), parts[-1]

@@ -1,9 +1,7 @@
 """Descriptors that an earlier run parsed, so that an unchanged file is only looked at.
 
 The store keeps them; this room says when one still holds (design section 4): the
-fingerprint is the same, and the file had been quiet for two seconds when it was read. A
-file that was written just before could be written again within one tick of the clock,
-leaving its times alone.
+fingerprint is the same, and it had settled when the file was read.
 """
 
 from collections.abc import Mapping
@@ -13,7 +11,6 @@ import msgspec
 from agentic_os.files.reading import Fingerprint
 from agentic_os.registry.descriptor.values import Descriptor, NotADescriptor, ParsedDescriptor
 
-QUIET_NS = 2_000_000_000
 PARSER_REVISION = 1
 """Raised whenever the same bytes would come to another descriptor or diagnostic."""
 
@@ -27,8 +24,7 @@ class KnownDescriptor(msgspec.Struct, frozen=True, kw_only=True):
 
     def holds(self, fingerprint: Fingerprint) -> bool:
         """Whether a file with this fingerprint still comes to the same."""
-        quiet_since = max(fingerprint.mtime_ns, fingerprint.ctime_ns) + QUIET_NS
-        return fingerprint == self.fingerprint and quiet_since <= self.read_at_ns
+        return fingerprint == self.fingerprint and fingerprint.settled(self.read_at_ns)
 
 
 KnownDescriptors = Mapping[str, KnownDescriptor]
@@ -59,7 +55,7 @@ def encode_known(known: KnownDescriptor) -> bytes:
 
 
 def decode_known(data: bytes) -> KnownDescriptor | None:
-    """Read such bytes; nothing when they are damaged or another parser made them."""
+    """Read such bytes; ``None`` when they are damaged or another parser made them."""
     try:
         stored = msgspec.json.decode(data, type=_Stored)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

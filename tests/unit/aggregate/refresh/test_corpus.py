@@ -139,7 +139,7 @@ def test_an_unchanged_project_is_listed_and_not_read(
     for name in ("a.py", "b.md"):
         target = project.write(name, "x = 1\n")
         os.utime(target, (1, 1))
-    monkeypatch.setattr("agentic_os.aggregate.refresh.freshness.RACY_NS", -(10**18))
+    monkeypatch.setattr("agentic_os.files.fingerprints.SETTLE_NS", -(10**18))
     build(person, fleet.root)
     again = build(person, fleet.root).result
 
@@ -149,7 +149,7 @@ def test_an_unchanged_project_is_listed_and_not_read(
 def test_one_changed_file_is_read_and_replaced(
     person: Person, fleet: FleetBuilder, project: ProjectBuilder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agentic_os.aggregate.refresh.freshness.RACY_NS", -(10**18))
+    monkeypatch.setattr("agentic_os.files.fingerprints.SETTLE_NS", -(10**18))
     project.write("a.py", "def f(): pass\n")
     project.write("b.py", "def g(): pass\n")
     build(person, fleet.root)

@@ -1,8 +1,8 @@
 import pytest
 
+from agentic_os.files.fingerprints import SETTLE_NS
 from agentic_os.files.reading import Fingerprint
 from agentic_os.registry.descriptor.known import (
-    QUIET_NS,
     KnownDescriptor,
     decode_known,
     encode_known,
@@ -23,7 +23,7 @@ memory:
 """
 
 
-def known(parsed: ParsedDescriptor, read_at_ns: int = 5 * QUIET_NS) -> KnownDescriptor:
+def known(parsed: ParsedDescriptor, read_at_ns: int = 5 * SETTLE_NS) -> KnownDescriptor:
     return KnownDescriptor(fingerprint=PRINT, read_at_ns=read_at_ns, parsed=parsed)
 
 
@@ -59,9 +59,9 @@ def test_another_parsers_bytes_are_not_known() -> None:
 
 
 def test_it_holds_only_for_the_same_quiet_file() -> None:
-    kept = known(Descriptor(layout=".agents", name="x"), read_at_ns=2000 + QUIET_NS)
+    kept = known(Descriptor(layout=".agents", name="x"), read_at_ns=2001 + SETTLE_NS)
     assert kept.holds(PRINT)
     other = Fingerprint(size=10, mtime_ns=1001, ctime_ns=2000, inode=3)
     assert not kept.holds(other)
-    fresh = known(Descriptor(layout=".agents", name="x"), read_at_ns=1999 + QUIET_NS)
+    fresh = known(Descriptor(layout=".agents", name="x"), read_at_ns=2000 + SETTLE_NS)
     assert not fresh.holds(PRINT)

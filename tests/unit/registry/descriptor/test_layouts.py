@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from agentic_os.files.fingerprints import SETTLE_NS
 from agentic_os.files.reading import EntryKind, Folder
-from agentic_os.registry.descriptor.known import QUIET_NS, KnownDescriptor
+from agentic_os.registry.descriptor.known import KnownDescriptor
 from agentic_os.registry.descriptor.layouts import DescriptorReader, Reading
 from agentic_os.registry.descriptor.values import Descriptor
 
@@ -225,8 +226,8 @@ def test_a_file_that_was_fresh_when_it_was_read_is_read_again(
     folder = make_project("p", name="before")
     config = folder / ".agents/config.yaml"
     found = config.stat()
-    quiet = max(found.st_mtime_ns, found.st_ctime_ns) + QUIET_NS
-    for clock, name in ((quiet - 1, "p"), (quiet, "stored")):
+    quiet = max(found.st_mtime_ns, found.st_ctime_ns) + SETTLE_NS
+    for clock, name in ((quiet, "p"), (quiet + 1, "stored")):
         reading = read(folder, DescriptorReader(known={}, clock=iter([clock]).__next__))
         [(path, known)] = reading.known
         stored = KnownDescriptor(

@@ -13,7 +13,6 @@ from agentic_os.aggregate.graph.intake.listing import (
     Listing,
     known_files,
     names_digest,
-    racy,
     shadow_names,
 )
 from agentic_os.aggregate.graph.intake.redaction import (
@@ -144,7 +143,7 @@ class FileReader:
         fingerprint, read_at = known
         if seen is None:
             return fingerprint.size >= 0
-        return fingerprint != seen or racy(seen, read_at)
+        return fingerprint != seen or not seen.settled(read_at)
 
     def _plan_manifests(self, plan: Plan, folders: Iterable[str]) -> None:
         known = self._known("graph_manifest")

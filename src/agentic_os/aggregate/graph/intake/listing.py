@@ -15,17 +15,10 @@ from agentic_os.files.reading import Entry, Fingerprint, Folder
 
 PENDING_CODE = "GRAPH_SOURCES_PENDING"
 """Counts the sources that a later run will read."""
-RACY_NS = 2_000_000_000
-"""A file whose times lie this close to its last reading is read again (design section 4)."""
 MAX_FOLDER_ENTRIES = 20_000
 MAX_FOLDERS_ENTRIES = 20_000
 _NAME_SUFFIXES = (".py", ".pyi")
 _DIGEST_CHARS = 16
-
-
-def racy(seen: Fingerprint, read_at_ns: int) -> bool:
-    """Whether a file may have changed without its times showing it."""
-    return read_at_ns - max(seen.mtime_ns, seen.ctime_ns) <= RACY_NS
 
 
 def known_files(connection: sqlite3.Connection, rid: int) -> list[tuple[str, int]]:
@@ -110,7 +103,7 @@ def unchanged(connection: sqlite3.Connection, rid: int, listing: Listing) -> boo
         )
         for path, *numbers, read_at in connection.execute(query, (rid,)):
             seen = listing.file(path)
-            if seen is None or list(seen) != numbers or racy(seen, read_at):
+            if seen is None or list(seen) != numbers or not seen.settled(read_at):
                 return False
     folders = connection.execute("SELECT path, digest FROM graph_folder WHERE rid=?", (rid,))
     return all(names_digest(listing, path) == digest for path, digest in folders.fetchall())

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentic_os.aggregate.graph.intake.listing import Listing, racy, unchanged
+from agentic_os.aggregate.graph.intake.listing import Listing, unchanged
 from agentic_os.aggregate.graph.links.state import derivation_state, stored_state
 from agentic_os.aggregate.graph.tables import (
     STATUS_CURRENT,
@@ -223,7 +223,7 @@ class _Run:
             else:
                 self._failed(project, row, fault, _NOTHING)
             return
-        if row is not None and row.fingerprint == seen and not racy(seen, row.read_at_ns):
+        if row is not None and row.fingerprint == seen and seen.settled(row.read_at_ns):
             if row.code:
                 self.diagnostics[project.id] = _diagnostic(project, row.code, row.message)
             if row.status == STATUS_CURRENT and self.sources:
@@ -316,7 +316,7 @@ class _Run:
         if (
             row is not None
             and (row.status, row.code, row.fingerprint) == (status, fault.code, seen)
-            and (seen == _NOTHING or not racy(seen, row.read_at_ns))
+            and (seen == _NOTHING or seen.settled(row.read_at_ns))
         ):
             return
         self.change()
