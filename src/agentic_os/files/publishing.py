@@ -28,6 +28,7 @@ __all__ = [
     "private_folder",
     "publish",
     "remove_leftovers",
+    "sync_folder",
 ]
 
 PRIVATE_FILE_MODE = 0o600
@@ -57,7 +58,7 @@ def publish(path: Path, data: bytes, mode: int = PRIVATE_FILE_MODE) -> None:
         except BaseException:
             partial.unlink(missing_ok=True)
             raise
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
     except (OSError, ValueError) as fault:
         raise failed(f"{path.name} could not be written", "PUBLISH_FAILED", fault) from fault
 
@@ -133,7 +134,12 @@ def _write_synced(path: Path, data: bytes, mode: int) -> None:
         os.close(fd)
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder survive a power cut.
+
+    Raises:
+        OSError: the folder cannot be opened or synced.
+    """
     fd = os.open(folder, os.O_RDONLY | _DIRECTORY | _CLOEXEC)
     try:
         os.fsync(fd)

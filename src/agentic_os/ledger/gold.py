@@ -96,11 +96,11 @@ class _Genesis(msgspec.Struct, frozen=True):
     fingerprint: str
 
 
-_LINE: Final = msgspec.json.Decoder(_Line)
+_GOLD_LINE: Final = msgspec.json.Decoder(_Line)
 
 
 def gold_signature_text(entry_hash: str, *, key_id: str) -> bytes:
-    """The bytes that a line's signature signs; ``key_id`` is bare hex."""
+    """Return the bytes that a line's signature signs; ``key_id`` is bare hex."""
     return signed_text(
         GOLD_HEADER,
         ("artifact_kind", "aii.ledger.line"),
@@ -206,7 +206,7 @@ def _read(line: bytes) -> _Line:
     if len(line) >= GOLD_LINE_BYTES or not is_canonical(line):
         raise _refuse("not one canonical object", "GOLD_LINE_INVALID")
     try:
-        read = _LINE.decode(line)
+        read = _GOLD_LINE.decode(line)
     except msgspec.MsgspecError as error:
         raise _refuse(str(error), "GOLD_LINE_INVALID") from None
     entry = read.entry

@@ -13,6 +13,7 @@ the writer freezes, and the next boot catches up.
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from agentic_os.crypto.canonical.json import encode, is_canonical
 from agentic_os.crypto.canonical.reader import decode
@@ -26,7 +27,7 @@ from agentic_os.ledger.line.vocabulary import Level, entry_type
 from agentic_os.ledger.projection.effects import apply_event
 from agentic_os.ledger.projection.rows import Event
 from agentic_os.ledger.projection.tables import Projection
-from agentic_os.ledger.rule.gate import NO_EVIDENCE, Ruling, gate
+from agentic_os.ledger.rule.gate import NO_EVIDENCE, PROVENANCE_RING, Ruling, gate
 
 REQUESTS_ENTRIES = 256
 
@@ -53,7 +54,7 @@ class Written:
 
 
 def request(type_name: str, payload: JsonInput, *, ring: int | None = None) -> Request:
-    """A request from a Python value.
+    """Make a request from a Python value.
 
     Raises:
         CryptoError: ``CANONICAL_INVALID``.
@@ -123,7 +124,7 @@ class Writer:
             rulings = self._try_out(level, [_drafted(one, model_id) for one in requests])
             signed = [SignedDraft(ruling.draft, ruling.role) for ruling in rulings]
             lines = self._journal.append(signed, self._signers)
-            self._project(lines)
+            self._project(lines, signed)
         return tuple(
             Written(line=line, rewritten_from=ruling.rewritten_from, reason=ruling.reason)
             for line, ruling in zip(lines, rulings, strict=True)
@@ -135,11 +136,10 @@ class Writer:
         with self._projection.trial():
             for drafted in drafts:
                 seq += 1
-                payload = drafted.kind.read(drafted.payload)
-                ring_2 = drafted.kind.ring == 2  # noqa: PLR2004 - the ring with provenance
-                subject = getattr(payload, "id", "") if ring_2 else ""
-                evidence = self._projection.evidence(subject) if ring_2 else NO_EVIDENCE
-                ruling = gate(level, drafted, payload, evidence, seq=seq)
+                evidence = NO_EVIDENCE
+                if drafted.kind.ring == PROVENANCE_RING:
+                    evidence = self._projection.evidence(getattr(drafted.value, "id", ""))
+                ruling = gate(level, drafted, evidence, seq=seq)
                 apply_event(
                     self._projection.db,
                     _event(ruling.draft, seq=seq, entry_hash="", ts=now, role=ruling.role),
@@ -147,16 +147,10 @@ class Writer:
                 rulings.append(ruling)
         return rulings
 
-    def _project(self, lines: Sequence[Line]) -> None:
+    def _project(self, lines: Sequence[Line], signed: Sequence[SignedDraft]) -> None:
         events = [
-            _event(
-                Draft(type=line.type, payload=line.payload),
-                seq=line.seq,
-                entry_hash=line.hash,
-                ts=line.ts,
-                role=line.role,
-            )
-            for line in lines
+            _event(one.draft, seq=line.seq, entry_hash=line.hash, ts=line.ts, role=line.role)
+            for line, one in zip(lines, signed, strict=True)
         ]
         try:
             self._projection.apply(events)
@@ -179,29 +173,28 @@ def _drafted(one: Request, model_id: str | None) -> Draft:
         raise LedgerError(
             "the payload is not a canonical JSON object", code="LEDGER_PAYLOAD_INVALID"
         )
-    payload = kind.read(one.payload)
-    data = one.payload
-    if isinstance(payload, Authored):
-        data = _stamped(payload, data, model_id)
-    return Draft(type=kind.name, payload=data)
+    drafted = Draft(type=kind.name, payload=one.payload)
+    return _stamped(drafted, drafted.value, model_id)
 
 
-def _stamped(payload: Authored, data: bytes, model_id: str | None) -> bytes:
-    tree: JsonValue = decode(data)
-    if payload.model_id is not None or not isinstance(tree, dict):
+def _stamped(drafted: Draft, payload: Payload, model_id: str | None) -> Draft:
+    if not isinstance(payload, Authored):
+        return drafted
+    if payload.model_id is not None:
         raise LedgerError("model_id is stamped by the runtime", code="LEDGER_PAYLOAD_INVALID")
-    return data if model_id is None else encode(tree | {"model_id": model_id})
+    if model_id is None:
+        return drafted
+    tree = cast("dict[str, JsonValue]", decode(drafted.payload))  # the schema took an object
+    return Draft(type=drafted.type, payload=encode(tree | {"model_id": model_id}))
 
 
 def _event(drafted: Draft, *, seq: int, entry_hash: str, ts: str, role: Role | str) -> Event:
-    kind = drafted.kind
-    payload: Payload = kind.read(drafted.payload)
     return Event(
         seq=seq,
         hash=entry_hash,
         ts=ts,
         role=role,
-        kind=kind,
-        payload=payload,
+        kind=drafted.kind,
+        payload=drafted.value,
         payload_bytes=drafted.payload,
     )

@@ -11,6 +11,7 @@ from agentic_os.crypto.envelope.public_keys import (
     identity_id,
     make_named_envelope,
 )
+from agentic_os.crypto.envelope.receipts import NO_ORDINAL, ZERO_LEDGER_HASH
 from agentic_os.crypto.keys.pairs import ED25519, ML_DSA_87, SigningKey
 from agentic_os.crypto.tlog.merkle import consistency_holds
 from agentic_os.crypto.tlog.note import sign_text
@@ -22,7 +23,7 @@ from agentic_os.ledger.writing import Request, request
 from agentic_os.witness.client.asking import ACKNOWLEDGED
 from agentic_os.witness.client.outcomes import KeptReceipt, RoundResult, Standing, WitnessOutcome
 from agentic_os.witness.client.submission import WitnessedLedger
-from agentic_os.witness.protocol.bookmark import NO_ORDINAL, ZERO_LEDGER_HASH, KeySignature, Receipt
+from agentic_os.witness.protocol.bookmark import KeySignature, Receipt
 from support.ledger.builder import BORN
 
 DOMAIN = "operator.example"

@@ -3,8 +3,7 @@
 from typing import Any
 
 from agentic_os.ledger.projection.rows import Event
-from agentic_os.ledger.projection.tables import event_of
-from agentic_os.ledger.rule.chain import Chain
+from agentic_os.ledger.rule.chain import Chain, Step
 from support.ledger.builder import Builder
 
 
@@ -40,3 +39,17 @@ def events_of(builder: Builder, **arguments: Any) -> list[Event]:
     """The events of a ledger's lines."""
     chain = Chain(**arguments)
     return [event_of(chain.admit(line)) for line in builder.lines]
+
+
+def event_of(step: Step) -> Event:
+    """The event of a line that the chain admitted."""
+    frame = step.frame
+    return Event(
+        seq=step.seq,
+        hash=frame.hash.decode(),
+        ts=frame.ts.decode(),
+        role=frame.role.decode(),
+        kind=step.kind,
+        payload=step.payload,
+        payload_bytes=frame.payload,
+    )

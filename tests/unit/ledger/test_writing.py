@@ -16,10 +16,11 @@ from agentic_os.ledger.file.storage import LineReader
 from agentic_os.ledger.line.vocabulary import Level
 from agentic_os.ledger.projection.database import SqliteDatabase
 from agentic_os.ledger.projection.schema import TABLES
-from agentic_os.ledger.projection.tables import EMPTY_CURSOR, Projection, event_of
+from agentic_os.ledger.projection.tables import EMPTY_CURSOR, Projection
 from agentic_os.ledger.rule.chain import Chain
 from agentic_os.ledger.writing import REQUESTS_ENTRIES, Request, Writer, Written, request
 from support.ledger.builder import BORN, KEYS, Builder, MemoryStorage
+from support.ledger.stories import event_of
 
 if TYPE_CHECKING:
     from agentic_os.ledger.line.payloads import Role

@@ -55,7 +55,7 @@ _FIXED_NOTATION = (1e-6, 1e21)  # the original's writer refuses floats outside [
 
 
 def canonicalize(data: bytes) -> bytes:
-    """The canonical form of a JSON text.
+    """Return the canonical form of a JSON text.
 
     Raises:
         CryptoError: ``CANONICAL_INVALID``; the message names the rule and the position in
@@ -106,7 +106,7 @@ def canonicalize_strict(data: bytes) -> bytes:
 
 
 def encode(value: JsonInput) -> bytes:
-    """The canonical form of a Python value.
+    """Return the canonical form of a Python value.
 
     A ``float`` is written in fixed notation as the original's writer does (1.0 becomes
     ``1``) and refused outside 1e-6 <= |x| < 1e21, zero apart.
@@ -140,7 +140,7 @@ def _round_trips(data: bytes) -> bool:
 
 
 def _round_trip(data: bytes, decoder: "msgspec.json.Decoder[object]") -> object:
-    """The tree of ``data`` if the fast path is sure that it is canonical, else ``_UNSURE``.
+    """Return the tree of ``data`` if the fast path is sure that it is canonical, else ``_UNSURE``.
 
     The encoder writes canonical text for every tree that it is given, save two things, which
     are screened here: U+0000 in a value, and nesting. Duplicate keys collapse in the tree, so

@@ -16,7 +16,6 @@ SHA256_PREFIX = "sha256:"
 SHA256_HEX_CHARS = 64
 ZERO_SHA256_TEXT = SHA256_PREFIX + "0" * SHA256_HEX_CHARS
 
-_SHA256_HEX = re.compile(r"[0-9a-f]{64}")
 _SHA256_TEXT = re.compile(r"sha256:[0-9a-f]{64}")
 
 
@@ -30,18 +29,13 @@ def sha256_text(data: bytes) -> str:
     return SHA256_PREFIX + hashlib.sha256(data).hexdigest()
 
 
-def is_sha256_hex(text: str) -> bool:
-    """Whether ``text`` is exactly 64 lowercase hex digits."""
-    return _SHA256_HEX.fullmatch(text) is not None
-
-
 def is_sha256_text(text: str) -> bool:
     """Whether ``text`` is exactly ``sha256:`` and 64 lowercase hex digits."""
     return _SHA256_TEXT.fullmatch(text) is not None
 
 
 def bare_hash(text: str) -> str:
-    """The hex digits of a ``sha256:`` name.
+    """Return the hex digits of a ``sha256:`` name.
 
     Raises:
         CryptoError: ``HASH_INVALID`` when ``text`` is not such a name.
@@ -52,12 +46,12 @@ def bare_hash(text: str) -> str:
 
 
 def encode_base64(data: bytes) -> str:
-    """Standard base64 with padding."""
+    """Encode as standard base64 with padding."""
     return base64.b64encode(data).decode("ascii")
 
 
 def decode_base64(text: str) -> bytes:
-    """The bytes behind standard, padded base64 in its only spelling.
+    """Return the bytes behind standard, padded base64 in its only spelling.
 
     Raises:
         CryptoError: ``BASE64_INVALID`` for another alphabet, missing padding, white space
@@ -73,7 +67,7 @@ def decode_base64(text: str) -> bytes:
 
 
 def signed_text(header: str, *fields: tuple[str, str]) -> bytes:
-    """The bytes of a signed text: the header, then ``name:value`` lines, each ended by LF.
+    """Return the bytes of a signed text: the header, then ``name:value`` lines, each ended by LF.
 
     The header keeps one kind of signature from passing for another (AII OS formats,
     section 3), so it must be a constant of the caller.

@@ -25,7 +25,7 @@ _PROFILES: dict[str, frozenset[str]] = {
 
 
 def profile_algorithms(profile: str) -> frozenset[str]:
-    """The exact set of algorithms of a profile.
+    """Return the exact set of algorithms of a profile.
 
     Raises:
         CryptoError: ``PROFILE_UNKNOWN``.

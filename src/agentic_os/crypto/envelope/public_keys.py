@@ -26,8 +26,8 @@ IDENTITY_KEY_TYPE: Final = "identity"
 IDENTITY_VALID_DAYS = 36_500
 CLOCK_SKEW = timedelta(seconds=60)
 ENVELOPE_BYTES = 1024 * 1024  # the cap of the original's genesis endpoints
-KEY_PARTS_ENTRIES = 8
-KNOWN_ENVELOPES_ENTRIES = 1_024
+KEY_PARTS = 8
+KNOWN_ENVELOPES = 1_024
 """About 8 MB: an envelope of one ML-DSA-87 key takes twice its 4 kB."""
 
 _NAME_CHARS = Annotated[str, msgspec.Meta(min_length=1, max_length=256, pattern=r"^[^\r\n]+\Z")]
@@ -67,7 +67,7 @@ class PublicKeyEnvelope:
         return sha256_text(self.document)
 
     def part(self, algorithm: str) -> PublicKeyPart:
-        """The key of one algorithm.
+        """Return the key of one algorithm.
 
         Raises:
             CryptoError: ``KEY_MISSING``.
@@ -97,11 +97,11 @@ class _Shape(msgspec.Struct, frozen=True):
     created_at: str
     not_before: str
     expires_at: str
-    keys: Annotated[tuple[_PartShape, ...], msgspec.Meta(max_length=KEY_PARTS_ENTRIES)]
+    keys: Annotated[tuple[_PartShape, ...], msgspec.Meta(max_length=KEY_PARTS)]
 
 
 def key_fingerprint(algorithm: str, key_id: str, public_key: bytes) -> str:
-    """The ``sha256:`` fingerprint of a named key."""
+    """Return the ``sha256:`` fingerprint of a named key."""
     return sha256_text(
         signed_text(
             "AIII-PUBLIC-KEY-FINGERPRINT-V1",
@@ -153,7 +153,7 @@ def read_public_key_envelope(source: bytes | JsonValue) -> PublicKeyEnvelope:
     return envelope
 
 
-@lru_cache(maxsize=KNOWN_ENVELOPES_ENTRIES)
+@lru_cache(maxsize=KNOWN_ENVELOPES)
 def read_known_envelope(document: bytes) -> PublicKeyEnvelope:
     """``read_public_key_envelope`` of canonical bytes that come again and again."""
     return read_public_key_envelope(document)
@@ -199,7 +199,7 @@ def make_public_key_envelope(
 def make_named_envelope(
     key: VerifyingKey, *, key_type: str, created_at: datetime, profile: str = FAST_PROFILE
 ) -> PublicKeyEnvelope:
-    """The envelope of one ML-DSA-87 key, named ``aiii_<type>_<16 hex of its hash>``."""
+    """Make the envelope of one ML-DSA-87 key, named ``aiii_<type>_<16 hex of its hash>``."""
     digits = key.key_id.removeprefix("sha256:")[:_ID_DIGITS_CHARS]
     return make_public_key_envelope(
         key_id=f"aiii_{key_type}_{digits}",
@@ -212,7 +212,7 @@ def make_named_envelope(
 
 
 def make_identity_envelope(key: VerifyingKey, *, created_at: datetime) -> PublicKeyEnvelope:
-    """The identity's own envelope (section 4.2): made once and kept.
+    """Make the identity's own envelope (section 4.2); it is made once and kept.
 
     Other bytes would be another identity. It names the ROOT profile but holds the ML-DSA-87
     key alone, as the original's does.
@@ -223,7 +223,7 @@ def make_identity_envelope(key: VerifyingKey, *, created_at: datetime) -> Public
 
 
 def identity_id(envelope: PublicKeyEnvelope) -> str:
-    """The ``did:aiii:identity:sha256:…`` name of an identity's envelope (section 4.2)."""
+    """Return the ``did:aiii:identity:sha256:…`` name of an identity's envelope (section 4.2)."""
     text = signed_text(
         "AIII-WITNESS-IDENTITY-ID",
         ("identity_public_key_fingerprint", envelope.part(ML_DSA_87).public_key_fingerprint),
@@ -238,7 +238,7 @@ def format_time(moment: datetime) -> str:
 
 
 def parse_time(text: str) -> datetime:
-    """The moment of an RFC 3339 text with a time zone.
+    """Read an RFC 3339 text with a time zone.
 
     Raises:
         CryptoError: ``KEY_ENVELOPE_INVALID``.

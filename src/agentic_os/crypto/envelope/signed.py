@@ -34,7 +34,7 @@ from agentic_os.crypto.keys.pairs import SigningKey
 from agentic_os.errors import CryptoError
 
 ENVELOPE_HEADER: Final = "AIII-SIGNATURE-V1"
-SIGNATURES_ENTRIES = 8
+ENVELOPE_SIGNATURES = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +60,7 @@ class SignedEnvelope:
     signatures: tuple[EnvelopeSignature, ...]
 
     def to_json(self) -> dict[str, JsonInput]:
-        """The document, ready for ``encode``."""
+        """Return the document, ready for ``encode``."""
         return {
             "artifact_kind": self.artifact_kind,
             "payload": self.payload,
@@ -94,7 +94,7 @@ class _Shape(msgspec.Struct, frozen=True):
     payload_sha256: str
     canonicalization: str
     signature_profile: str
-    signatures: Annotated[tuple[_SignatureShape, ...], msgspec.Meta(max_length=SIGNATURES_ENTRIES)]
+    signatures: Annotated[tuple[_SignatureShape, ...], msgspec.Meta(max_length=ENVELOPE_SIGNATURES)]
 
 
 def read_envelope(source: bytes | JsonValue) -> SignedEnvelope:
@@ -142,7 +142,7 @@ def envelope_text(
     public_key_fingerprint: str,
     payload_sha256: str,
 ) -> bytes:
-    """The exact bytes that one signature of an envelope signs."""
+    """Return the exact bytes that one signature of an envelope signs."""
     return signed_text(
         ENVELOPE_HEADER,
         ("artifact_kind", artifact_kind),

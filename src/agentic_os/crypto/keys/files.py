@@ -12,9 +12,9 @@ from typing import Final
 
 from agentic_os.crypto.keys.pairs import ED25519, ML_DSA_87, SigningKey, open_private
 from agentic_os.errors import CryptoError
+from agentic_os.files.publishing import PRIVATE_FILE_MODE, sync_folder
 
 KEY_FILE_BYTES = 64 * 1024
-PRIVATE_MODE: Final = 0o600
 _OTHERS: Final = 0o077
 
 
@@ -28,7 +28,7 @@ def write_key(path: Path, key: SigningKey, *, password: str | None = None) -> No
     draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
-        with open(os.open(draft, flags, PRIVATE_MODE), "wb") as file:  # noqa: PTH123 - a handle, not a path
+        with open(os.open(draft, flags, PRIVATE_FILE_MODE), "wb") as file:  # noqa: PTH123 - a handle, not a path
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
@@ -45,7 +45,7 @@ def write_key(path: Path, key: SigningKey, *, password: str | None = None) -> No
         ) from None
     finally:
         draft.unlink(missing_ok=True)
-    _sync_folder(path.parent)
+    sync_folder(path.parent)
 
 
 def read_key(path: Path, *, password: str | None = None) -> SigningKey:
@@ -60,7 +60,7 @@ def read_key(path: Path, *, password: str | None = None) -> SigningKey:
 
 
 def encode_key(key: SigningKey, *, password: str | None = None) -> bytes:
-    """A private key as PKCS8 PEM (seed form), encrypted when a password is given."""
+    """Encode a private key as PKCS8 PEM (seed form), encrypted when a password is given."""
     from cryptography.hazmat.primitives import serialization
 
     encryption: serialization.KeySerializationEncryption = serialization.NoEncryption()
@@ -72,7 +72,7 @@ def encode_key(key: SigningKey, *, password: str | None = None) -> bytes:
 
 
 def decode_key(data: bytes, *, password: str | None = None, name: str = "key") -> SigningKey:
-    """The inverse of ``encode_key``; errors as ``read_key``."""
+    """Read what ``encode_key`` wrote; errors as ``read_key``."""
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric import ed25519, mldsa
@@ -117,13 +117,5 @@ def _read(path: Path) -> bytes:
                 hint=f"chmod 600 {path.name}",
             )
         return os.read(handle, KEY_FILE_BYTES)
-    finally:
-        os.close(handle)
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(handle)
     finally:
         os.close(handle)

@@ -27,7 +27,6 @@ ML_DSA_87: Final = "ML-DSA-87"
 ED25519: Final = "Ed25519"
 SEED_BYTES = 32
 PUBLIC_KEY_BYTES: dict[Algorithm, int] = {ML_DSA_87: 2592, ED25519: 32}
-SIGNATURE_BYTES: dict[Algorithm, int] = {ML_DSA_87: 4627, ED25519: 64}
 
 
 class VerifyingKey:
@@ -112,14 +111,14 @@ class SigningKey:
 
 
 def generate_key(algorithm: Algorithm) -> SigningKey:
-    """A new key from the operating system's randomness."""
+    """Make a new key from the operating system's randomness."""
     import secrets
 
     return SigningKey(algorithm, secrets.token_bytes(SEED_BYTES))
 
 
 def open_private(algorithm: Algorithm, seed: bytes) -> "MLDSA87PrivateKey | Ed25519PrivateKey":
-    """The library's own private key object for a seed (used to write PKCS8)."""
+    """Return the library's own private key object for a seed (used to write PKCS8)."""
     from cryptography.hazmat.primitives.asymmetric import ed25519, mldsa
 
     match algorithm:

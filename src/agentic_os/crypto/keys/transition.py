@@ -23,14 +23,14 @@ TRANSITION_TYPE: Final = "key.transition"
 
 
 def line_text(*, role: str, key_id: str, entry_hash: str, alg: str = ML_DSA_87) -> bytes:
-    """The bytes that the signature of a ledger line signs (ledger format, section File)."""
+    """Return the bytes that the signature of a ledger line signs (ledger format, section File)."""
     return signed_text(
         LINE_HEADER, ("alg", alg), ("role", role), ("key_id", key_id), ("hash", entry_hash)
     )
 
 
 def transition_text(*, role: str, old_key_id: str, new_key_id: str) -> bytes:
-    """The bytes that the new key signs to take over a role."""
+    """Return the bytes that the new key signs to take over a role."""
     return signed_text(
         TRANSITION_HEADER,
         ("role", role),
@@ -79,7 +79,7 @@ _RAW_LINE = msgspec.json.Decoder(_RawLine)
 
 
 def verify_transition_line(line: bytes, *, role: str, old: VerifyingKey) -> VerifyingKey:
-    """The new key that a ``key.transition`` line (without LF) puts in place of ``old``.
+    """Return the new key that a ``key.transition`` line (without LF) puts in place of ``old``.
 
     Checks the canonical form, the entry hash, the old key's signature over the line and the
     new key's over the transition. Where the line stands in a ledger is not checked here: an

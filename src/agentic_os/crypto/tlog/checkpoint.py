@@ -12,7 +12,7 @@ from typing import Final
 
 from agentic_os.crypto.canonical.texts import decode_base64, encode_base64
 from agentic_os.crypto.tlog.merkle import HASH_BYTES
-from agentic_os.crypto.tlog.merkle_tree import TREE_ENTRIES
+from agentic_os.crypto.tlog.merkle_tree import TREE_LEAVES
 from agentic_os.crypto.tlog.note import SignedNote, parse_note, sign_text
 from agentic_os.crypto.tlog.note_keys import NoteSigner
 from agentic_os.errors import CryptoError
@@ -53,7 +53,7 @@ def parse_decimal(text: str) -> int | None:
     if not _DECIMAL.fullmatch(text):
         return None
     number = int(text)
-    return number if number <= TREE_ENTRIES else None
+    return number if number <= TREE_LEAVES else None
 
 
 def parse_hash(text: str) -> bytes | None:

@@ -15,12 +15,11 @@ from agentic_os.crypto.tlog.checkpoint import (
     parse_hash,
     parse_signed_checkpoint,
 )
-from agentic_os.crypto.tlog.merkle import PROOF_ENTRIES, inclusion_holds
+from agentic_os.crypto.tlog.merkle import PROOF_HASHES, inclusion_holds
 from agentic_os.crypto.tlog.note import NOTE_BYTES
 from agentic_os.errors import CryptoError
 
 TLOG_PROOF_HEADER: Final = "c2sp.org/tlog-proof@v1"
-TLOG_PROOF_SUFFIX: Final = ".tlog-proof"
 EXTRA_BYTES: Final = 64 * 1024
 TLOG_PROOF_BYTES: Final = NOTE_BYTES + 2 * EXTRA_BYTES + 4096
 
@@ -82,8 +81,8 @@ def parse_tlog_proof(data: bytes) -> TlogProof:
     index = parse_decimal(lines.pop(0).removeprefix(_INDEX))
     if index is None:
         raise _invalid("the index is not a decimal number")
-    if len(lines) > PROOF_ENTRIES:
-        raise _invalid(f"more than {PROOF_ENTRIES} hashes")
+    if len(lines) > PROOF_HASHES:
+        raise _invalid(f"more than {PROOF_HASHES} hashes")
     hashes = tuple(item for item in map(parse_hash, lines) if item is not None)
     if len(hashes) != len(lines):
         raise _invalid("a proof line is not the base64 of 32 bytes")

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from typing import Final
 
 HASH_BYTES: Final = 32
-PROOF_ENTRIES: Final = 63
+PROOF_HASHES: Final = 63
 """Longest proof of a tree of at most 2**63 - 1 leaves (C2SP tlog-witness, add-checkpoint)."""
 
 EMPTY_ROOT: Final = hashlib.sha256(b"").digest()
@@ -101,4 +101,4 @@ def consistency_holds(
 
 
 def _are_hashes(values: Sequence[bytes]) -> bool:
-    return len(values) <= PROOF_ENTRIES + 2 and all(len(value) == HASH_BYTES for value in values)
+    return len(values) <= PROOF_HASHES + 2 and all(len(value) == HASH_BYTES for value in values)

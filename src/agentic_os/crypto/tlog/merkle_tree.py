@@ -13,7 +13,7 @@ from typing import Final
 from agentic_os.crypto.tlog.merkle import EMPTY_ROOT, HASH_BYTES, node_hash
 from agentic_os.errors import CryptoError
 
-TREE_ENTRIES: Final = 2**63 - 1
+TREE_LEAVES: Final = 2**63 - 1
 """Largest tree size that a checkpoint may state."""
 
 

@@ -31,7 +31,7 @@ from agentic_os.errors import CryptoError
 
 NOTE_BYTES: Final = 128 * 1024
 """Room for 16 post-quantum signatures of about 7 kB (witness reference, section 1)."""
-NOTE_SIGNATURES_ENTRIES: Final = 64
+NOTE_SIGNATURES: Final = 64
 """The format asks readers to take at least 16."""
 
 _DASH: Final = "— "
@@ -74,7 +74,7 @@ class SignedNote:
         return f"{self.text}\n{''.join(item.line for item in self.signatures)}".encode()
 
     def signed_by(self, *signatures: NoteSignature) -> "SignedNote":
-        """The same text with more signature lines; lines already there are not doubled."""
+        """Return the same text with more signature lines; lines already there are not doubled."""
         added = tuple(item for item in signatures if item not in self.signatures)
         return SignedNote(text=self.text, signatures=self.signatures + added)
 
@@ -114,9 +114,9 @@ def parse_signatures(block: str) -> tuple[NoteSignature, ...]:
     Raises:
         CryptoError: ``NOTE_INVALID``.
     """
-    lines = block.split("\n", NOTE_SIGNATURES_ENTRIES + 1)
-    if len(lines) > NOTE_SIGNATURES_ENTRIES + 1:
-        raise _invalid(f"more than {NOTE_SIGNATURES_ENTRIES} signatures")
+    lines = block.split("\n", NOTE_SIGNATURES + 1)
+    if len(lines) > NOTE_SIGNATURES + 1:
+        raise _invalid(f"more than {NOTE_SIGNATURES} signatures")
     if lines.pop() != "" or not lines:
         raise _invalid("signature lines end with a line feed")
     return tuple(_parse_line(line) for line in lines)

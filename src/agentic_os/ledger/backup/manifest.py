@@ -22,7 +22,7 @@ MANIFEST_NAME: Final = "manifest.json"
 MANIFEST_BYTES: Final = 4 * 1024 * 1024
 MEMBER_BYTES: Final = 64 * 1024 * 1024
 """Longest member other than the ledger."""
-MEMBERS_ENTRIES: Final = 10_000
+ARCHIVE_MEMBERS: Final = 10_000
 
 MEMBER_NAME: Final = re.compile(
     rf"{re.escape(LEDGER_NAME)}|{re.escape(ENVELOPE_NAME)}|{re.escape(HEAD_NAME)}"
@@ -48,11 +48,11 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     lines: int
     head_hash: str
     root_hash: str
-    files: Annotated[tuple[Member, ...], msgspec.Meta(max_length=MEMBERS_ENTRIES)]
+    files: Annotated[tuple[Member, ...], msgspec.Meta(max_length=ARCHIVE_MEMBERS)]
 
 
 def answer_of(manifest: Manifest, size: int) -> BackupData:
-    """What both ways of a backup answer; ``size`` is the archive's in bytes."""
+    """Make the answer of a backup and of its restoration; ``size`` is the archive's in bytes."""
     return BackupData(
         lines=manifest.lines,
         head_hash=manifest.head_hash,
@@ -64,10 +64,10 @@ def answer_of(manifest: Manifest, size: int) -> BackupData:
 
 
 def backup_invalid(why: str) -> LedgerError:
-    """The refusal of an archive."""
+    """Make the refusal of an archive."""
     return LedgerError(f"not a usable backup: {why}", code="BACKUP_INVALID")
 
 
 def backup_failed(error: OSError) -> LedgerError:
-    """The disk refused."""
+    """Make the error that says that the disk refused."""
     return LedgerError(f"the disk refused: {error.strerror}", code="BACKUP_FAILED")

@@ -28,11 +28,11 @@ from agentic_os.errors import LedgerError, VerificationError
 from agentic_os.files.reading import Folder
 from agentic_os.ledger.answers import BackupData
 from agentic_os.ledger.backup.manifest import (
+    ARCHIVE_MEMBERS,
     BACKUP_FORMAT,
     MANIFEST_NAME,
     MEMBER_BYTES,
     MEMBER_NAME,
-    MEMBERS_ENTRIES,
     Manifest,
     Member,
     answer_of,
@@ -48,7 +48,7 @@ from agentic_os.ledger.layout import (
     WITNESS_KEYS_FOLDER,
 )
 
-DEPTH_ENTRIES: Final = 3
+DEPTH_LEVELS: Final = 3
 PASSWORD_CHARS: Final = 8
 """Shortest password of a backup."""
 
@@ -126,17 +126,17 @@ def _items(folder: Path, password: str, key_password: str | None) -> Iterator[_I
 
 
 def _names(opened: Folder) -> Iterator[str]:
-    entries, _ = opened.entries(limit_entries=MEMBERS_ENTRIES)
+    entries, _ = opened.entries(limit_entries=ARCHIVE_MEMBERS)
     for entry in entries:
         if entry.kind == "file" and entry.name in {ENVELOPE_NAME, HEAD_NAME}:
             yield entry.name
         if entry.kind == "folder" and entry.name in _FOLDERS:
-            yield from _below(opened, entry.name, DEPTH_ENTRIES - 1)
+            yield from _below(opened, entry.name, DEPTH_LEVELS - 1)
 
 
 def _below(opened: Folder, relative: str, depth: int) -> Iterator[str]:
     with opened.descend(relative) as inner:
-        entries, _ = inner.entries(limit_entries=MEMBERS_ENTRIES)
+        entries, _ = inner.entries(limit_entries=ARCHIVE_MEMBERS)
     for entry in entries:
         name = f"{relative}/{entry.name}"
         if entry.kind == "folder" and depth > 1:

@@ -56,7 +56,7 @@ class _Shape(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def state_head(checkpoint_note: bytes, key: SigningKey) -> bytes:
-    """The document that states a cosigned checkpoint, to be kept as ``HEAD_NAME``.
+    """Make the document that states a cosigned checkpoint, to be kept as ``HEAD_NAME``.
 
     Only for a head up to which every signature was checked.
 
@@ -102,10 +102,9 @@ def read_head(document: bytes, witnesses: Iterable[NoteKey]) -> CosignedHead:
 
 
 def read_cosigned_note(folder: Path) -> SignedCheckpoint | None:
-    """The checkpoint note of the stated head that is kept beside a ledger, as it was cosigned.
+    """Return the cosigned checkpoint of the head that is kept beside a ledger; None without one.
 
-    Its signatures are for whoever reads a proof; nothing is verified here. Nothing where none is
-    kept, or what is kept is no head.
+    Its signatures are for whoever reads a proof; nothing is verified here.
     """
     try:
         with Folder.open(folder) as opened:

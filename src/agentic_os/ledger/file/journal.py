@@ -109,7 +109,7 @@ class Journal:
         return self._tree
 
     def read_from(self, offset: int) -> LineReader:
-        """The lines from a byte on, as they stand on the disk now."""
+        """Return the lines from a byte on, as they stand on the disk now."""
         return LineReader(self._storage, start=offset)
 
     def append(self, drafts: Sequence[SignedDraft], signers: Signers) -> tuple[Line, ...]:

@@ -182,7 +182,7 @@ def set_torn_aside(storage: Storage, folder: Path) -> str:
 
 
 def _torn_bytes(storage: Storage, size: int) -> bytes:
-    """The bytes behind the last LF; nothing when there are too many to be one line."""
+    """Return the bytes behind the last LF, or none when there are too many to be one line."""
     start = max(0, size - LINE_BYTES)
     last = storage.read(start, size - start)
     torn = last[last.rfind(b"\n") + 1 :]

@@ -10,7 +10,7 @@ from agentic_os.ledger.answers import ProveData
 def signed_head(
     tree: MerkleTree, signer: NoteSigner, *, size: int | None = None
 ) -> SignedCheckpoint:
-    """The checkpoint of the first ``size`` lines (all by default), signed by the log key."""
+    """Return the checkpoint of the first ``size`` lines (all by default), signed by the log key."""
     lines = tree.size if size is None else size
     checkpoint = Checkpoint(origin=signer.key.name, size=lines, root=tree.root(lines))
     return sign_checkpoint(checkpoint, signer)

@@ -12,7 +12,6 @@ and is set aside like a damaged one. Whether a witness knows a longer ledger tha
 one is asked at the next boot.
 """
 
-import os
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -25,6 +24,7 @@ from agentic_os.crypto.tlog.merkle_tree import MerkleFrontier
 from agentic_os.crypto.tlog.note import open_note
 from agentic_os.crypto.tlog.note_keys import NoteKey
 from agentic_os.errors import CryptoError, LedgerError, VerificationError
+from agentic_os.files.publishing import sync_folder
 from agentic_os.ledger.answers import RepairData
 from agentic_os.ledger.file.opening import lock_folder, set_torn_aside
 from agentic_os.ledger.file.storage import LEDGER_NAME, FileStorage, LineReader
@@ -92,7 +92,7 @@ def restore_prefix(
             aside = f"{LEDGER_NAME}.damaged-{time.time_ns()}"
             path.rename(folder / aside)
         partial.rename(path)
-        _sync_folder(folder)
+        sync_folder(folder)
     except OSError as error:
         raise LedgerError(
             f"the ledger could not be restored: {error.strerror}", code="LEDGER_UNREADABLE"
@@ -161,11 +161,3 @@ def _copy_prefix(
         target.sync()
     finally:
         target.close()
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -10,7 +10,7 @@ from agentic_os.ledger.file.storage import LineReader, Storage
 from agentic_os.ledger.line.entry import Line
 from agentic_os.ledger.line.frame import read_line
 
-SHOWN_ENTRIES: Final = 10_000
+SHOWN_LINES: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,13 +43,13 @@ class LineFilter:
 
 
 def show_lines(storage: Storage, wanted: LineFilter, *, limit: int = 50) -> ShowData:
-    """The last ``limit`` (at most ``SHOWN_ENTRIES``) lines that match, without verification.
+    """Return the last ``limit`` (at most ``SHOWN_LINES``) lines that match, without verification.
 
     Raises:
         VerificationError: ``LEDGER_LINE_INVALID`` when a line cannot be read at all.
         LedgerError: ``LEDGER_UNREADABLE``.
     """
-    kept: deque[EntryView] = deque(maxlen=max(0, min(limit, SHOWN_ENTRIES)))
+    kept: deque[EntryView] = deque(maxlen=max(0, min(limit, SHOWN_LINES)))
     matched = lines = 0
     try:
         for raw in LineReader(storage):
@@ -66,7 +66,7 @@ def show_lines(storage: Storage, wanted: LineFilter, *, limit: int = 50) -> Show
 
 
 def view_of(line: Line) -> EntryView:
-    """A line as surfaces print it."""
+    """Return a line as it is printed."""
     return EntryView(
         seq=line.seq,
         type=line.type,

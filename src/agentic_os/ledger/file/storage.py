@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final, Protocol, Self
 
 from agentic_os.errors import LedgerError
+from agentic_os.files.publishing import sync_folder
 from agentic_os.ledger.line.entry import LINE_BYTES
 
 LEDGER_NAME: Final = "ledger.jsonl"
@@ -24,7 +25,7 @@ class Storage(Protocol):
     """An append-only file of bytes. Every method may raise ``OSError``."""
 
     def size(self) -> int:
-        """Number of bytes."""
+        """Return the number of bytes."""
         ...
 
     def read(self, offset: int, count: int) -> bytes:
@@ -97,7 +98,7 @@ class FileStorage:
         return cls(path, fd)
 
     def size(self) -> int:
-        """Number of bytes."""
+        """Return the number of bytes."""
         return os.fstat(self._fd).st_size
 
     def read(self, offset: int, count: int) -> bytes:
@@ -113,11 +114,7 @@ class FileStorage:
     def sync(self) -> None:
         """Flush file and, for a new file, its name."""
         os.fsync(self._fd)
-        folder = os.open(self._path.parent, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        sync_folder(self._path.parent)
 
     def truncate(self, size: int) -> None:
         """Cut to ``size`` bytes."""
@@ -180,7 +177,7 @@ class LineReader:
 
 
 def no_ledger() -> LedgerError:
-    """What is said where a ledger was expected and none stands."""
+    """Make the error that says that there is no ledger."""
     return LedgerError(
         "there is no ledger here",
         code="LEDGER_MISSING",

@@ -15,35 +15,46 @@ import secrets
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Final
 
 from agentic_os.crypto.canonical.json import encode
-from agentic_os.crypto.canonical.texts import encode_base64, sha256_text
+from agentic_os.crypto.canonical.texts import ZERO_SHA256_TEXT, encode_base64, sha256_text
 from agentic_os.crypto.canonical.values import JsonInput
 from agentic_os.crypto.keys.pairs import ML_DSA_87, SigningKey
 from agentic_os.crypto.keys.transition import line_text
 from agentic_os.errors import LedgerError
+from agentic_os.ledger.line.payloads import Payload
 from agentic_os.ledger.line.vocabulary import EntryType, entry_type
 
 LINE_BYTES: Final = 1024 * 1024
 """Longest line, its LF included; the writer and every reader hold to the same number."""
 SALT_BYTES: Final = 16
-GENESIS_PREV_HASH: Final = "sha256:" + "0" * 64
+GENESIS_PREV_HASH: Final = ZERO_SHA256_TEXT
 
 _NANOSECONDS: Final = 1_000_000_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Draft:
-    """What somebody wants written: a type and its payload in canonical bytes."""
+    """What somebody wants written: a type and its payload in canonical bytes.
+
+    The payload's value is decoded once and carried with it: to the gate, to the trial, to the
+    projection. Only the chain, which trusts nobody, decodes the bytes again.
+    """
 
     type: str
     payload: bytes
 
-    @property
+    @cached_property
     def kind(self) -> EntryType:
         """The row of the type; raises what ``entry_type`` raises."""
         return entry_type(self.type)
+
+    @cached_property
+    def value(self) -> Payload:
+        """The payload's value; raises what ``EntryType.read`` raises."""
+        return self.kind.read(self.payload)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +77,7 @@ class Line:
 
 
 def draft(type_name: str, payload: JsonInput) -> Draft:
-    """A draft from a Python value.
+    """Make a draft from a Python value.
 
     Raises:
         CryptoError: ``CANONICAL_INVALID`` for a value without a canonical form.
@@ -88,7 +99,7 @@ def new_salt() -> str:
 
 
 def encode_entry(drafted: Draft, *, seq: int, ts: str, salt: str) -> bytes:
-    """The canonical bytes of an entry. The payload must be canonical already."""
+    """Return the canonical bytes of an entry. The payload must be canonical already."""
     kind = drafted.kind
     return b'{"layer":"%b","payload":%b,"ring":%d,"salt":"%b","seq":%d,"ts":"%b","type":"%b"}' % (
         kind.layer.encode(),
@@ -102,12 +113,12 @@ def encode_entry(drafted: Draft, *, seq: int, ts: str, salt: str) -> bytes:
 
 
 def entry_hash(entry: bytes, prev_hash: str) -> str:
-    """The ``sha256:`` name of an entry at its place in the chain."""
+    """Return the ``sha256:`` name of an entry at its place in the chain."""
     return sha256_text(b'{"entry":%b,"prev_hash":"%b"}' % (entry, prev_hash.encode()))
 
 
 def sign_line(entry: bytes, *, prev_hash: str, role: str, key: SigningKey) -> bytes:
-    """The bytes of a signed line, without LF.
+    """Sign an entry and return its line, without LF.
 
     Raises:
         LedgerError: ``LEDGER_LINE_TOO_LONG``.
@@ -134,7 +145,7 @@ def sign_line(entry: bytes, *, prev_hash: str, role: str, key: SigningKey) -> by
 def assemble_line(
     entry: bytes, *, name: str, prev_hash: str, role: str, key_id: str, sig_b64: str
 ) -> bytes:
-    """The bytes of a line around an entry, without LF; nothing is checked."""
+    """Put a line together around an entry, without LF; nothing is checked."""
     return (
         b'{"entry":%b,"hash":"%b","prev_hash":"%b",'
         b'"sig":{"alg":"%b","key_id":"%b","role":"%b","sig_b64":"%b"}}'

@@ -35,7 +35,7 @@ _HASH_GROUP: Final = 6
 BASE64_CHARS: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 BASE64_PADDING: Final = frozenset({b"", b"=", b"=="})
 DATE_CHARS: Final = 10
-_DATES_ENTRIES: Final = 4_096
+_DATES_KEPT: Final = 4_096
 
 _known_dates: set[bytes] = set()
 
@@ -103,7 +103,7 @@ def read_line(line: bytes) -> Line:
 
 
 def line_of(frame: Frame, raw: bytes) -> Line:
-    """The value of a frame that a chain has admitted, or ``read_line`` has checked."""
+    """Return the value of a frame that a chain has admitted, or ``read_line`` has checked."""
     return Line(
         seq=int(frame.seq),
         type=frame.type.decode(),
@@ -133,7 +133,7 @@ def require_date(text: bytes) -> None:
         date.fromisoformat(text.decode())
     except ValueError:
         raise _invalid("a date that no calendar has") from None
-    if len(_known_dates) >= _DATES_ENTRIES:
+    if len(_known_dates) >= _DATES_KEPT:
         _known_dates.clear()
     _known_dates.add(text)
 

@@ -15,7 +15,7 @@ from agentic_os.crypto.canonical.texts import sha256_hex
 ID_CHARS = 128
 TEXT_CHARS = 100_000
 SHORT_CHARS = 1_000
-REFERENCES_ENTRIES = 256
+MOST_REFERENCES = 256
 KEY_B64_CHARS = 3_456  # 2,592 bytes
 SIGNATURE_B64_CHARS = 6_172  # 4,627 bytes
 NOTE_CHARS = 128 * 1024
@@ -26,7 +26,7 @@ Id: TypeAlias = Annotated[str, Meta(max_length=ID_CHARS, pattern=r"^[A-Za-z0-9][
 Text: TypeAlias = Annotated[str, Meta(min_length=1, max_length=TEXT_CHARS)]
 Short: TypeAlias = Annotated[str, Meta(min_length=1, max_length=SHORT_CHARS)]
 Confidence: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
-References: TypeAlias = Annotated[tuple[Id, ...], Meta(max_length=REFERENCES_ENTRIES)]
+References: TypeAlias = Annotated[tuple[Id, ...], Meta(max_length=MOST_REFERENCES)]
 Sha256Text: TypeAlias = Annotated[str, Meta(pattern=r"^sha256:[0-9a-f]{64}\Z")]
 Sha256Hex: TypeAlias = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
 PublicKeyB64: TypeAlias = Annotated[str, Meta(min_length=KEY_B64_CHARS, max_length=KEY_B64_CHARS)]
@@ -181,7 +181,7 @@ class ExperienceCreate(Authored, frozen=True, kw_only=True):
     raw: bool | None = None
 
     def __post_init__(self) -> None:
-        """A source is named where the words are not the identity's own."""
+        """Require a source if the words are not the identity's own."""
         if self.provenance == "operator" and self.source_turn is None:
             raise ValueError("provenance operator needs source_turn")
         if self.provenance == "external" and self.source_url is None:
@@ -306,7 +306,7 @@ class IntentionStateChange(Authored, frozen=True, kw_only=True):
     outcome: Text | None = None
 
     def __post_init__(self) -> None:
-        """A closed intention has an outcome with words behind its mark."""
+        """Require of a closed intention an outcome with words behind its mark."""
         if self.state == "active":
             return
         outcome = self.outcome or ""
@@ -338,7 +338,7 @@ class DecisionRecord(Authored, frozen=True, kw_only=True):
     id: Id
     decision: Text
     why: Text
-    alternatives: Annotated[tuple[Text, ...], Meta(max_length=REFERENCES_ENTRIES)] = ()
+    alternatives: Annotated[tuple[Text, ...], Meta(max_length=MOST_REFERENCES)] = ()
     refs: References = ()
 
 
@@ -355,7 +355,7 @@ class SelfModelSynthesize(Authored, frozen=True, kw_only=True):
     id: Id
     synthesis_text: Text
     continuity_thread: Text
-    source_entity_refs: Annotated[tuple[SourceEntity, ...], Meta(max_length=REFERENCES_ENTRIES)]
+    source_entity_refs: Annotated[tuple[SourceEntity, ...], Meta(max_length=MOST_REFERENCES)]
     changes_since_last: Text | None = None
     previous_synthesis_id: Id | None = None
 

@@ -43,7 +43,7 @@ class EntryType:
     decoder: "msgspec.json.Decoder[p.Payload]"
 
     def read(self, payload: bytes) -> p.Payload:
-        """The payload as its schema's value.
+        """Decode a payload to its schema's value.
 
         Raises:
             LedgerError: ``LEDGER_PAYLOAD_INVALID``, naming the member.
@@ -113,7 +113,7 @@ ENTRY_TYPES: Final[dict[str, EntryType]] = {
 
 
 def entry_type(name: str) -> EntryType:
-    """The row of a type.
+    """Return the row of a type.
 
     Raises:
         LedgerError: ``LEDGER_CATEGORY_FORBIDDEN`` for what may never stand in a ledger,

@@ -17,7 +17,7 @@ Value: TypeAlias = str | int | float | None
 Row: TypeAlias = tuple[Any, ...]
 
 PROJECTION_NAME: Final = "projection.db"
-BUSY_MILLISECONDS: Final = 5_000
+WAIT_MILLISECONDS: Final = 5_000
 STREAM_ROWS: Final = 2_000
 
 
@@ -35,7 +35,7 @@ class Database(Protocol):
         ...
 
     def stream(self, sql: str) -> Iterator[Row]:
-        """The rows of one statement, a few at a time; inside a transaction."""
+        """Yield the rows of one statement, a few at a time; inside a transaction."""
         ...
 
     def begin(self) -> None:
@@ -94,7 +94,7 @@ class SqliteDatabase:
             raise unusable(error) from None
 
     def stream(self, sql: str) -> Iterator[Row]:
-        """The rows of one statement, a few at a time."""
+        """Yield the rows of one statement, a few at a time."""
         try:
             yield from self._connection.execute(sql)
         except sqlite3.Error as error:
@@ -144,7 +144,7 @@ def _connect_sqlite(path: Path | None, *, read_only: bool) -> sqlite3.Connection
             check_same_thread=False,
         )
     try:
-        connection.execute(f"PRAGMA busy_timeout = {BUSY_MILLISECONDS}")
+        connection.execute(f"PRAGMA busy_timeout = {WAIT_MILLISECONDS}")
         connection.execute("PRAGMA foreign_keys = ON")
         if read_only:
             connection.execute("PRAGMA query_only = ON")
@@ -164,7 +164,7 @@ def _quoted(path: Path) -> str:
 
 
 def unusable(error: Exception) -> LedgerError:
-    """The one error of every database."""
+    """Make the one error of every database."""
     return LedgerError(
         f"the projection cannot be used: {error}",
         code="PROJECTION_UNUSABLE",

@@ -66,7 +66,7 @@ class PostgresDatabase:
             raise unusable(error) from None
 
     def stream(self, sql: str) -> Iterator[Row]:
-        """The rows of one statement through a cursor of the server's."""
+        """Yield the rows of one statement through a cursor of the server's."""
         try:
             with self._connection.cursor(name="rows") as cursor:
                 cursor.itersize = STREAM_ROWS

@@ -35,7 +35,7 @@ from agentic_os.ledger.projection.tables import Cursor, Projection, row_line
 SEAL_HEADER: Final = "AGENTIC-OS-SNAPSHOT-V1"
 SNAPSHOT_PREFIX: Final = "snapshot-"
 SNAPSHOT_SUFFIX: Final = ".jsonl.gz"
-KEPT_SNAPSHOTS_ENTRIES: Final = 2
+KEPT_SNAPSHOTS: Final = 2
 ROW_BYTES: Final = 4 * 1024 * 1024
 
 _TABLES: Final = {table.name: table for table in TABLES}
@@ -129,7 +129,7 @@ def make_seal(projection: Projection, *, origin: str, key: SigningKey) -> Seal:
 
 
 def read_seal(document: bytes) -> Seal | None:
-    """A seal from its canonical JSON, or nothing when it is none."""
+    """Read a seal from its canonical JSON; None if it is not one."""
     if not is_canonical(document):
         return None
     try:
@@ -165,7 +165,7 @@ def write_snapshot(projection: Projection, folder: Path, seal: Seal) -> Path:
             file.flush()
             os.fsync(file.fileno())
         partial.replace(path)
-        for old in list_snapshots(folder)[KEPT_SNAPSHOTS_ENTRIES:]:
+        for old in list_snapshots(folder)[KEPT_SNAPSHOTS:]:
             old.unlink(missing_ok=True)
     except OSError as error:
         raise LedgerError(
@@ -190,7 +190,7 @@ def list_snapshots(folder: Path) -> list[Path]:
 
 
 def peek_seal(path: Path) -> Seal | None:
-    """The seal of a snapshot file, or nothing when it cannot be read."""
+    """Read the seal of a snapshot file; None if it cannot be read."""
     try:
         with gzip.open(path, "rb") as file:
             return read_seal(file.readline(ROW_BYTES).removesuffix(b"\n"))
@@ -217,7 +217,7 @@ class _UnusableError(Exception):
 
 
 def _rows_of(path: Path, seal: Seal) -> Iterator[tuple[Table, Row]]:
-    """The rows of a snapshot; raises after the last one when they are not the sealed ones."""
+    """Yield the rows of a snapshot; raise after the last one if they are not the sealed ones."""
     running = hashlib.sha256()
     with gzip.open(path, "rb") as file:
         if file.readline(ROW_BYTES).removesuffix(b"\n") != seal.document:

@@ -4,7 +4,7 @@ Invariants:
 
 - The cursor (seq, hash) names the last line whose effect is in the tables; effect, mirror row
   and cursor move in one transaction.
-- The tables are those of ``projection_schema`` or they are dropped and made anew: there are
+- The tables are those of ``schema.py`` or they are dropped and made anew: there are
   no migrations of a cache.
 - ``digest`` is a hash over every row in key order; two projections of the same lines have the
   same digest, whichever database holds them and whether they were replayed or restored.
@@ -27,7 +27,6 @@ from agentic_os.ledger.projection.database import Database, Row
 from agentic_os.ledger.projection.effects import apply_event
 from agentic_os.ledger.projection.rows import Event
 from agentic_os.ledger.projection.schema import META_TABLE, SCHEMA_SHA256, STATEMENTS, TABLES, Table
-from agentic_os.ledger.rule.chain import Step
 from agentic_os.ledger.rule.gate import Evidence
 
 PROVENANCE_EDGES: Final = ("SUPPORTS", "REINFORCED_BY", "DERIVED_FROM")
@@ -116,7 +115,7 @@ class Projection:
 
     @contextmanager
     def trial(self) -> Iterator[None]:
-        """A transaction that is always rolled back."""
+        """Open a transaction that is always rolled back."""
         self._db.begin()
         try:
             yield
@@ -125,7 +124,7 @@ class Projection:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """A transaction that lasts when nothing was raised."""
+        """Open a transaction that is committed unless something was raised."""
         self._db.begin()
         try:
             yield
@@ -135,7 +134,7 @@ class Projection:
         self._db.commit()
 
     def evidence(self, subject_id: str) -> Evidence:
-        """What a ring-2 entry about ``subject_id`` could rest on now."""
+        """Return the evidence that a ring-2 entry about ``subject_id`` could rest on now."""
         sources = self._db.execute(
             "SELECT DISTINCT source.id, source.authorship FROM edges "
             "JOIN entities AS source ON source.id = edges.from_id "
@@ -216,20 +215,6 @@ class Projection:
             "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
             (name, value),
         )
-
-
-def event_of(step: Step) -> Event:
-    """The event of a line that the chain admitted."""
-    frame = step.frame
-    return Event(
-        seq=step.seq,
-        hash=frame.hash.decode(),
-        ts=frame.ts.decode(),
-        role=frame.role.decode(),
-        kind=step.kind,
-        payload=step.payload,
-        payload_bytes=frame.payload,
-    )
 
 
 def row_line(table: Table, row: Row) -> bytes:

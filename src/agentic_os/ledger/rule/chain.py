@@ -121,12 +121,12 @@ class Chain:
         return self.genesis.origin if self.genesis else ""
 
     def key_for(self, role: p.Role) -> VerifyingKey | None:
-        """The key that signs for a role now; nothing before line 1."""
+        """Return the key that signs for a role now; None before line 1."""
         key_id = self._roles.get(role.encode())
         return None if key_id is None else self._keys[key_id]
 
     def fork(self) -> "Chain":
-        """A copy that can go its own way: what a journal tries before it writes."""
+        """Return an independent copy: what a journal tries before it writes."""
         other = Chain(witness_keys=self._witness_keys)
         other.size = self.size
         other.genesis = self.genesis

@@ -86,13 +86,12 @@ class Ruling:
     reason: str = ""
 
 
-def gate(level: Level, drafted: Draft, payload: Payload, evidence: Evidence, *, seq: int) -> Ruling:
+def gate(level: Level, drafted: Draft, evidence: Evidence, *, seq: int) -> Ruling:
     """Rule on one entry.
 
     Args:
         level: the session's.
         drafted: what is asked for; its type is in the table.
-        payload: its payload's value.
         evidence: for a ring-2 entry, what its subject rests on; ``NO_EVIDENCE`` otherwise.
         seq: the place it would get, for a fallback id that is free.
 
@@ -101,7 +100,7 @@ def gate(level: Level, drafted: Draft, payload: Payload, evidence: Evidence, *, 
             ``LEDGER_TARGET_MISSING`` for a promotion of nothing; ``LEDGER_SCHEMA_UNKNOWN`` for
             a declaration after which this program could read nothing more.
     """
-    kind = drafted.kind
+    kind, payload = drafted.kind, drafted.value
     role: Role = payload.role if isinstance(payload, KeyTransition) else kind.signers[0]
     needed = max(kind.level, _LEVEL_OF_ROLE[role], key=LEVELS.index)
     if LEVELS.index(level) < LEVELS.index(needed):

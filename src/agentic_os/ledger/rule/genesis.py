@@ -85,7 +85,7 @@ class GenesisFacts:
 
 
 def ledger_origin(domain: str, identity: VerifyingKey) -> str:
-    """The origin of a ledger for its whole life, key transitions included."""
+    """Return the origin of a ledger for its whole life, key transitions included."""
     digits = identity.key_id.removeprefix("sha256:")[:_ORIGIN_DIGITS_CHARS]
     return f"{domain}/ledger/{digits}"
 
@@ -93,7 +93,7 @@ def ledger_origin(domain: str, identity: VerifyingKey) -> str:
 def genesis_text(
     *, origin: str, platform: VerifyingKey, operator: VerifyingKey, identity: VerifyingKey
 ) -> bytes:
-    """The bytes that operator and identity sign at genesis."""
+    """Return the bytes that operator and identity sign at genesis."""
     return signed_text(
         GENESIS_HEADER,
         ("origin", origin),
@@ -106,7 +106,7 @@ def genesis_text(
 def self_made_bundle(
     *, laws: str, purpose: str, platform: SigningKey, at: datetime
 ) -> tuple[SignedEnvelope, PublicKeyEnvelope]:
-    """A ring-0 envelope for people without a platform of their own: FAST profile."""
+    """Make a ring-0 envelope for people without a platform of their own: FAST profile."""
     published = make_named_envelope(platform.public, key_type="ring0", created_at=at)
     envelope = seal(
         RING0_KIND,
@@ -133,7 +133,7 @@ def genesis_draft(
     operator: SigningKey,
     identity: SigningKey,
 ) -> Draft:
-    """The draft of line 1; ``check_genesis`` is what a reader will ask of it."""
+    """Make the draft of line 1; ``check_genesis`` is what a reader will ask of it."""
     origin = ledger_origin(domain, identity.public)
     text = genesis_text(
         origin=origin, platform=platform, operator=operator.public, identity=identity.public
@@ -190,12 +190,12 @@ def check_posture(envelope: bytes, key: bytes, *, ts: str, trusted: frozenset[by
 
 
 def moment_of(ts: str) -> datetime:
-    """The moment of a line's ``ts``, to the microsecond."""
+    """Read a line's ``ts``, to the microsecond."""
     return datetime.strptime(ts[:26], "%Y-%m-%dT%H:%M:%S.%f").replace(tzinfo=UTC)
 
 
 def raw_key(text: str) -> VerifyingKey:
-    """An ML-DSA-87 public key from its base64."""
+    """Read an ML-DSA-87 public key from its base64."""
     return VerifyingKey(ML_DSA_87, decode_base64(text))
 
 

@@ -1,7 +1,7 @@
 """Receipts in the ledger: the witness's signature, and that they speak of this chain.
 
 The signed text is that of AII OS formats, section 4.3. A receipt attests a line that stands
-shortly before it (``RECEIPT_LAG_ENTRIES``), so a reader needs to remember only that many
+shortly before it (``RECEIPT_LAG_LINES``), so a reader needs to remember only that many
 hashes. Receipts of one witness key follow each other; where an answer was lost on the way, the
 next one may follow a later line of this chain instead.
 """
@@ -10,31 +10,26 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Final
 
-from agentic_os.crypto.canonical.texts import decode_base64, signed_text
+from agentic_os.crypto.canonical.texts import decode_base64
 from agentic_os.crypto.envelope.profiles import verify_profile_signature
 from agentic_os.crypto.envelope.public_keys import PublicKeyEnvelope
+from agentic_os.crypto.envelope.receipts import NO_ORDINAL, ZERO_LEDGER_HASH, receipt_text
 from agentic_os.crypto.keys.pairs import ML_DSA_87
 from agentic_os.errors import CryptoError, VerificationError
 from agentic_os.ledger.line.payloads import Receipt
 
-RECEIPT_HEADER: Final = "AIII-WITNESS-RECEIPT"
-RECEIPT_LAG_ENTRIES: Final = 4_096
-FIRST_PREVIOUS: Final = (-1, "0" * 64)
+RECEIPT_LAG_LINES: Final = 4_096
 
 
-def receipt_text(receipt: Receipt) -> bytes:
-    """The bytes that the witness signed."""
-    return signed_text(
-        RECEIPT_HEADER,
-        ("identity_id", receipt.identity_id),
-        (
-            "previous_witnessed_ledger_ordinal",
-            str(receipt.previous_witnessed_ledger_ordinal),
-        ),
-        ("previous_witnessed_ledger_hash", receipt.previous_witnessed_ledger_hash),
-        ("ledger_ordinal", str(receipt.ledger_ordinal)),
-        ("ledger_hash", receipt.ledger_hash),
-        ("witnessed_at", receipt.witnessed_at),
+def signed_bytes(receipt: Receipt) -> bytes:
+    """Return the bytes that the witness signed."""
+    return receipt_text(
+        identity_id=receipt.identity_id,
+        previous_ordinal=receipt.previous_witnessed_ledger_ordinal,
+        previous_hash=receipt.previous_witnessed_ledger_hash,
+        ordinal=receipt.ledger_ordinal,
+        ledger_hash=receipt.ledger_hash,
+        witnessed_at=receipt.witnessed_at,
     )
 
 
@@ -57,7 +52,7 @@ def check_receipt_signature(receipt: Receipt, keys: Mapping[str, PublicKeyEnvelo
             ML_DSA_87,
             envelope.part(ML_DSA_87).raw,
             decode_base64(receipt.witness_sig_b64),
-            receipt_text(receipt),
+            signed_bytes(receipt),
         )
     except CryptoError as error:
         raise _invalid(error.message) from None
@@ -72,7 +67,7 @@ class ReceiptTrail:
 
     def __init__(self) -> None:
         """Start before line 1."""
-        self._recent: deque[bytes] = deque(maxlen=RECEIPT_LAG_ENTRIES)
+        self._recent: deque[bytes] = deque(maxlen=RECEIPT_LAG_LINES)
         self._size = 0
         self._last: dict[tuple[str, str], tuple[int, str]] = {}
 
@@ -82,7 +77,7 @@ class ReceiptTrail:
         self._size += len(entry_hashes)
 
     def fork(self) -> "ReceiptTrail":
-        """A copy that can go its own way."""
+        """Return an independent copy."""
         other = ReceiptTrail()
         other._recent = self._recent.copy()
         other._size = self._size
@@ -103,7 +98,7 @@ class ReceiptTrail:
         )
         if previous[0] >= receipt.ledger_ordinal:
             raise _invalid("it does not lie after the one before it")
-        known = self._last.get(_pair(receipt), FIRST_PREVIOUS)
+        known = self._last.get(_pair(receipt), (NO_ORDINAL, ZERO_LEDGER_HASH))
         if previous == known or previous in self._last.values():  # or after a change of key
             return
         # The answer to an earlier bookmark was lost: the witness may be further than our last

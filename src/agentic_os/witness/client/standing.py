@@ -18,6 +18,7 @@ section 4.5; witness reference, sections 2, 5.4 and 6.
 from typing import Final, Literal
 
 from agentic_os.crypto.envelope.public_keys import PublicKeyEnvelope
+from agentic_os.crypto.envelope.receipts import NO_ORDINAL
 from agentic_os.crypto.tlog.checkpoint import SignedCheckpoint
 from agentic_os.crypto.tlog.note import NoteSignature, open_note, verifies
 from agentic_os.crypto.tlog.note_keys import KEY_ID_BYTES, NoteKey, cosignature_time
@@ -25,7 +26,7 @@ from agentic_os.errors import AgenticOSError, CryptoError
 from agentic_os.witness.client.memory import Point, WitnessedState
 from agentic_os.witness.client.submission import WitnessedLedger, check_receipt
 from agentic_os.witness.codes import ERRORS
-from agentic_os.witness.protocol.bookmark import NO_ORDINAL, BookmarkRequest, Receipt
+from agentic_os.witness.protocol.bookmark import BookmarkRequest, Receipt
 
 CONFLICT_CODES: Final = frozenset(
     {

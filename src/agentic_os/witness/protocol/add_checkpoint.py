@@ -14,7 +14,7 @@ from agentic_os.crypto.tlog.checkpoint import (
     parse_hash,
     parse_signed_checkpoint,
 )
-from agentic_os.crypto.tlog.merkle import PROOF_ENTRIES
+from agentic_os.crypto.tlog.merkle import PROOF_HASHES
 from agentic_os.errors import CryptoError
 from agentic_os.witness.protocol.refusal import malformed
 
@@ -46,8 +46,8 @@ def read_add_checkpoint(body: bytes) -> AddCheckpoint:
     if not parted or old_size is None:
         raise malformed("no old size line, or no empty line before the checkpoint")
     hashes = tuple(item for item in map(parse_hash, lines) if item is not None)
-    if len(lines) > PROOF_ENTRIES or len(hashes) != len(lines):
-        raise malformed(f"not at most {PROOF_ENTRIES} base64 hashes of 32 bytes")
+    if len(lines) > PROOF_HASHES or len(hashes) != len(lines):
+        raise malformed(f"not at most {PROOF_HASHES} base64 hashes of 32 bytes")
     try:
         head = parse_signed_checkpoint(note)
     except CryptoError as error:

@@ -18,14 +18,12 @@ from typing import Final
 
 from agentic_os.crypto.canonical.texts import signed_text
 from agentic_os.crypto.envelope.public_keys import PublicKeyEnvelope
+from agentic_os.crypto.envelope.receipts import receipt_text
 from agentic_os.crypto.tlog.checkpoint import SignedCheckpoint
 from agentic_os.crypto.tlog.note_keys import NoteKey
 
 REQUEST_HEADER: Final = "AIII-WITNESS-REQUEST"
-RECEIPT_HEADER: Final = "AIII-WITNESS-RECEIPT"
 BINDING_HEADER: Final = "AGENTIC-OS-ORIGIN-BINDING-V1"
-NO_ORDINAL: Final = -1
-ZERO_LEDGER_HASH: Final = "0" * 64
 ORDINAL_LIMIT: Final = 2**63 - 1
 TRANSITIONS_ENTRIES: Final = 6
 """So many lines with two ML-DSA-87 signatures each fit into one request body."""
@@ -141,27 +139,6 @@ def request_text(
         ("identity_public_key", public_key.document.decode()),
         ("ledger_ordinal", str(ordinal)),
         ("ledger_hash", ledger_hash),
-    )
-
-
-def receipt_text(
-    *,
-    identity_id: str,
-    previous_ordinal: int,
-    previous_hash: str,
-    ordinal: int,
-    ledger_hash: str,
-    witnessed_at: str,
-) -> bytes:
-    """Return what the witness signs (section 4.3)."""
-    return signed_text(
-        RECEIPT_HEADER,
-        ("identity_id", identity_id),
-        ("previous_witnessed_ledger_ordinal", str(previous_ordinal)),
-        ("previous_witnessed_ledger_hash", previous_hash),
-        ("ledger_ordinal", str(ordinal)),
-        ("ledger_hash", ledger_hash),
-        ("witnessed_at", witnessed_at),
     )
 
 

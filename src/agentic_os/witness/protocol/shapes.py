@@ -8,7 +8,7 @@ from typing import Annotated, Final
 
 import msgspec
 
-from agentic_os.crypto.tlog.merkle import PROOF_ENTRIES
+from agentic_os.crypto.tlog.merkle import PROOF_HASHES
 from agentic_os.witness.protocol.bookmark import ORDINAL_LIMIT, TRANSITIONS_ENTRIES
 
 TRANSITION_LINE_CHARS: Final = 24 * 1024
@@ -16,7 +16,7 @@ CHECKPOINT_CHARS: Final = 64 * 1024
 
 _TEXT_CHARS = Annotated[str, msgspec.Meta(max_length=512)]
 _SIGNATURE_CHARS = Annotated[str, msgspec.Meta(max_length=8192)]
-_HASH_LIST = Annotated[tuple[str, ...], msgspec.Meta(max_length=PROOF_ENTRIES)]
+_HASH_LIST = Annotated[tuple[str, ...], msgspec.Meta(max_length=PROOF_HASHES)]
 # A pattern's end also matches before a last line feed; the length closes that.
 _SHA256_HEX = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$", max_length=64)]
 _ORDINAL = Annotated[int, msgspec.Meta(ge=1, le=ORDINAL_LIMIT)]

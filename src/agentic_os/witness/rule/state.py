@@ -8,7 +8,7 @@ times are POSIX seconds, vkeys are texts.
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from agentic_os.witness.protocol.bookmark import NO_ORDINAL, ZERO_LEDGER_HASH
+from agentic_os.crypto.envelope.receipts import NO_ORDINAL, ZERO_LEDGER_HASH
 from agentic_os.witness.protocol.refusal import Refusal
 
 

@@ -13,13 +13,9 @@ from datetime import UTC, datetime
 from agentic_os.crypto.canonical.texts import encode_base64, sha256_text
 from agentic_os.crypto.envelope.profiles import FAST_PROFILE
 from agentic_os.crypto.envelope.public_keys import format_time
+from agentic_os.crypto.envelope.receipts import receipt_text
 from agentic_os.crypto.keys.pairs import ML_DSA_87
-from agentic_os.witness.protocol.bookmark import (
-    BookmarkRequest,
-    KeySignature,
-    Receipt,
-    receipt_text,
-)
+from agentic_os.witness.protocol.bookmark import BookmarkRequest, KeySignature, Receipt
 from agentic_os.witness.rule.cases import BookmarkCase
 from agentic_os.witness.rule.state import Accepted, BookmarkClaim, RuleSettings
 from agentic_os.witness.rule.tables import decide_bookmark

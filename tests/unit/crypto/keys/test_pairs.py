@@ -7,7 +7,6 @@ from agentic_os.crypto.keys.pairs import (
     ED25519,
     ML_DSA_87,
     PUBLIC_KEY_BYTES,
-    SIGNATURE_BYTES,
     Algorithm,
     SigningKey,
     VerifyingKey,
@@ -36,7 +35,7 @@ def test_a_second_implementation_agrees_both_ways() -> None:
 def test_sign_and_verify(algorithm: Algorithm) -> None:
     key = generate_key(algorithm)
     signature = key.sign(b"text")
-    assert len(signature) == SIGNATURE_BYTES[algorithm]
+    assert len(signature) == {ML_DSA_87: 4627, ED25519: 64}[algorithm]
     assert len(key.public.raw) == PUBLIC_KEY_BYTES[algorithm]
     assert key.public.verify(signature, b"text")
     assert not key.public.verify(signature, b"texT")

@@ -4,7 +4,7 @@ import pytest
 
 from agentic_os.crypto.tlog.merkle import (
     EMPTY_ROOT,
-    PROOF_ENTRIES,
+    PROOF_HASHES,
     consistency_holds,
     inclusion_holds,
     leaf_hash,
@@ -120,7 +120,7 @@ def test_a_consistency_proof_holds_only_as_made(old_size: int, new_size: int) ->
         (5, 4, ()),
         (2, 4, (b"short",)),
         (3, 4, ()),
-        (2, 4, (EMPTY_ROOT,) * (PROOF_ENTRIES + 1)),
+        (2, 4, (EMPTY_ROOT,) * (PROOF_HASHES + 1)),
     ],
 )
 def test_malformed_consistency_input_does_not_hold(

@@ -5,7 +5,7 @@ import pytest
 from agentic_os.crypto.keys.pairs import ED25519, SigningKey
 from agentic_os.crypto.tlog.note import (
     NOTE_BYTES,
-    NOTE_SIGNATURES_ENTRIES,
+    NOTE_SIGNATURES,
     NoteSignature,
     SignedNote,
     open_note,
@@ -124,7 +124,7 @@ def test_another_spelling_of_the_base64_names_its_key_and_never_verifies() -> No
         (b"text\n\n\xe2\x80\x94 a AAAAAA==\n", "without bytes"),
         (b"t" * NOTE_BYTES + b"\n", "larger"),
         (
-            b"text\n\n" + b"\xe2\x80\x94 a AAAAAAA=\n" * (NOTE_SIGNATURES_ENTRIES + 1),
+            b"text\n\n" + b"\xe2\x80\x94 a AAAAAAA=\n" * (NOTE_SIGNATURES + 1),
             "signatures",
         ),
     ],
@@ -137,9 +137,9 @@ def test_malformed_notes_are_refused_by_the_rule_they_break(data: bytes, rule: s
 
 
 def test_as_many_signatures_as_the_bound_are_read() -> None:
-    block = "— a AAAAAAA=\n" * NOTE_SIGNATURES_ENTRIES
+    block = "— a AAAAAAA=\n" * NOTE_SIGNATURES
 
-    assert len(parse_signatures(block)) == NOTE_SIGNATURES_ENTRIES
+    assert len(parse_signatures(block)) == NOTE_SIGNATURES
 
 
 def test_lines_are_added_once() -> None:

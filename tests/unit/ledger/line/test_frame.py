@@ -110,7 +110,7 @@ def test_many_dates_are_remembered_in_bounded_memory() -> None:
     for year in range(1, 400):
         for month in range(1, 13):
             frame.require_date(b"%04d-%02d-01" % (year, month))
-    assert len(frame._known_dates) <= frame._DATES_ENTRIES
+    assert len(frame._known_dates) <= frame._DATES_KEPT
 
 
 def test_a_draft_is_canonical() -> None:

@@ -1,11 +1,14 @@
 """The ring gate: every level against every type, and what ring 2 rests on."""
 
+from dataclasses import dataclass
+from functools import cached_property
+
 import pytest
 
 from agentic_os.crypto.canonical.reader import decode
 from agentic_os.crypto.canonical.values import JsonInput
 from agentic_os.errors import LedgerError
-from agentic_os.ledger.line.entry import draft
+from agentic_os.ledger.line.entry import Draft, draft
 from agentic_os.ledger.line.payloads import TEXT_CHARS, KeyTransition, Payload
 from agentic_os.ledger.line.vocabulary import ENTRY_TYPES, LEVELS, Level
 from agentic_os.ledger.rule.gate import NO_EVIDENCE, AuthorshipClass, Evidence, Ruling, gate
@@ -19,9 +22,17 @@ PLAIN = sorted(
 KEY_PAYLOAD = {"new_public_key_b64": "A" * 3456, "new_sig_b64": "A" * 6172}
 
 
+@dataclass(frozen=True, kw_only=True)
+class Blank(Draft):
+    """A draft whose payload says nothing: of its type alone the levels depend."""
+
+    @cached_property
+    def value(self) -> Payload:
+        return Payload()
+
+
 def _rule(level: Level, name: str, payload: JsonInput, evidence: Evidence = NO_EVIDENCE) -> Ruling:
-    drafted = draft(name, payload)
-    return gate(level, drafted, drafted.kind.read(drafted.payload), evidence, seq=7)
+    return gate(level, draft(name, payload), evidence, seq=7)
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -29,14 +40,13 @@ def _rule(level: Level, name: str, payload: JsonInput, evidence: Evidence = NO_E
 def test_levels_open_their_rings_and_no_others(level: Level, name: str) -> None:
     kind = ENTRY_TYPES[name]
     allowed = LEVELS.index(level) >= LEVELS.index(kind.level)
-    drafted = draft(name, {})
-    payload = Payload()
+    drafted = Blank(type=name, payload=b"{}")
     if allowed:
-        ruling = gate(level, drafted, payload, NO_EVIDENCE, seq=1)
+        ruling = gate(level, drafted, NO_EVIDENCE, seq=1)
         assert (ruling.draft, ruling.role, ruling.rewritten_from) == (drafted, kind.signers[0], "")
         return
     with pytest.raises(LedgerError) as caught:
-        gate(level, drafted, payload, NO_EVIDENCE, seq=1)
+        gate(level, drafted, NO_EVIDENCE, seq=1)
     assert caught.value.code == "RING_DENIED"
     assert kind.level in caught.value.message
 

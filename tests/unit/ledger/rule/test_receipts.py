@@ -9,7 +9,7 @@ from agentic_os.crypto.envelope.public_keys import PublicKeyEnvelope, make_named
 from agentic_os.errors import VerificationError
 from agentic_os.ledger.line.frame import read_line
 from agentic_os.ledger.line.payloads import Receipt
-from agentic_os.ledger.rule.receipts import RECEIPT_LAG_ENTRIES, ReceiptTrail, receipt_text
+from agentic_os.ledger.rule.receipts import RECEIPT_LAG_LINES, ReceiptTrail, signed_bytes
 from support.ledger.builder import BORN, Builder, key
 
 WITNESS = key(20)
@@ -40,7 +40,7 @@ def receipt(
         ).key_id,
         "witness_sig_b64": "A" * 6172,
     } | changes
-    text = receipt_text(Receipt(**members))
+    text = signed_bytes(Receipt(**members))
     return members | {"witness_sig_b64": encode_base64(changes.get("forger", signer).sign(text))}
 
 
@@ -72,7 +72,7 @@ def test_receipts_follow_each_other(build: Builder) -> None:
 def test_the_text_is_the_formats(build: Builder) -> None:
     members = receipt(build, 1)
     assert (
-        receipt_text(Receipt(**members))
+        signed_bytes(Receipt(**members))
         == (
             "AIII-WITNESS-RECEIPT\n"
             "identity_id:did:aiii:identity:test\n"
@@ -142,7 +142,7 @@ def test_an_unknown_witness_key_is_no_witness(build: Builder) -> None:
 
 def test_the_trail_remembers_a_bounded_number_of_lines() -> None:
     trail = ReceiptTrail()
-    for number in range(RECEIPT_LAG_ENTRIES + 10):
+    for number in range(RECEIPT_LAG_LINES + 10):
         trail.note(f"sha256:{number:064d}".encode())
     members: dict[str, Any] = {
         "identity_id": "x",

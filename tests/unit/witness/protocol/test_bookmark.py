@@ -6,15 +6,9 @@ from datetime import UTC, datetime
 import pytest
 
 from agentic_os.crypto.envelope.public_keys import identity_id, make_identity_envelope
+from agentic_os.crypto.envelope.receipts import NO_ORDINAL, ZERO_LEDGER_HASH, receipt_text
 from agentic_os.crypto.keys.pairs import ML_DSA_87, SigningKey
-from agentic_os.witness.protocol.bookmark import (
-    NO_ORDINAL,
-    ZERO_LEDGER_HASH,
-    binding_text,
-    origin_key_digits,
-    receipt_text,
-    request_text,
-)
+from agentic_os.witness.protocol.bookmark import binding_text, origin_key_digits, request_text
 
 KEY = SigningKey(ML_DSA_87, bytes(range(32)))
 ENVELOPE = make_identity_envelope(KEY.public, created_at=datetime(2026, 1, 1, tzinfo=UTC))

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from agentic_os.crypto.envelope.receipts import NO_ORDINAL, ZERO_LEDGER_HASH
 from agentic_os.crypto.tlog.merkle import EMPTY_ROOT, leaf_hash
 from agentic_os.crypto.tlog.merkle_tree import MerkleTree
-from agentic_os.witness.protocol.bookmark import NO_ORDINAL, ZERO_LEDGER_HASH
 from agentic_os.witness.rule.cases import BookmarkCase, CheckpointCase
 from agentic_os.witness.rule.state import (
     Accepted,
