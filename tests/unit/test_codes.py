@@ -10,10 +10,8 @@ from agentic_os.registry.codes import CODES as REGISTRY
 
 SOURCES = Path(agentic_os.__file__).parent
 BY_HAND = {
-    "aggregate/graph/intake/refresh.py",
-    "cli/commands/fleet/model.py",
+    "cli/actions/fleet/models.py",
     "tiers/embed/listing.py",
-    "tiers/graph/links.py",
     "tiers/index/status.py",
 }
 """Modules that still write a diagnostic without a table."""

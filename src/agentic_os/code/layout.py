@@ -8,7 +8,7 @@ not in a folder for tests, examples, fixtures or vendored code.
 
 # ruff: noqa: SIM905 - long word lists read better as words
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Literal
 
 import msgspec
@@ -70,26 +70,6 @@ def is_excluded(path: str) -> bool:
         return True
     marked = any(mark in name for mark in _SCRIPT_TESTS)
     return marked and language_family(path) == "script"
-
-
-def nearest_manifest(
-    path: str, manifests: Mapping[str, Manifest], ecosystem: str
-) -> Manifest | None:
-    """Return the manifest of the nearest folder above ``path`` that declares a package.
-
-    Args:
-        path: a file, relative to the project.
-        manifests: manifests by their folder, one ecosystem's packages merged per folder.
-        ecosystem: whose packages count.
-    """
-    folder = path.rpartition("/")[0]
-    while True:
-        manifest = manifests.get(folder)
-        if manifest is not None and any(p.ecosystem == ecosystem for p in manifest.packages):
-            return manifest
-        if not folder:
-            return None
-        folder = folder.rpartition("/")[0]
 
 
 def python_modules(

@@ -14,20 +14,6 @@ NODE_BUILTINS = frozenset(
     ).split()
 )
 RUST_CRATES = frozenset({"std", "core", "alloc", "proc_macro", "test"})
-SYSTEM_COMMANDS = frozenset(
-    (
-        "ansible apt apt-get awk bash bun bunx cargo cat cd chmod chown cmake cmd code cp curl"
-        " cut date dd deno df diff docker docker-compose dotnet du echo env false ffmpeg find gcc"
-        " gem git go gradle grep gunzip gzip head hg hostname id java javac jq kill kubectl ln"
-        " ls make mkdir mount mv mvn node nodejs npm npx open perl php ping pip pip3 pipx pnpm"
-        " podman ps psql pwd pytest python python2 python3 rg rm rmdir rsync ruby rustc scp sed"
-        " sh sleep sort ssh start su sudo systemctl tail tar tee test time top touch tox true"
-        " tsc uname uniq unzip uv uvx vi vim watch wc wget which whoami xargs yarn yq zip zsh"
-    ).split()
-)
-"""Programs of the system and the toolchains: a project that provides one of these names is
-not what another project means when it runs it."""
-
 _WORDS = re.compile(r"\W+")
 
 

@@ -1,4 +1,4 @@
-"""What one source file says: symbols, imports, uses, routes, calls.
+"""What one source file says: symbols, imports, uses.
 
 Every value is small, frozen and made of plain strings and numbers, because the aggregate
 keeps it in the derived store (as MessagePack arrays) and derives the edges between
@@ -13,8 +13,6 @@ from typing import Literal
 
 import msgspec
 
-from agentic_os.code.programs import ProgramKind
-
 Language = Literal["python", "typescript", "javascript", "go"]
 SymbolKind = Literal["function", "class", "method", "constant", "type"]
 BindingKind = Literal["definition", "value", "import", "star", "alias"]
@@ -23,7 +21,6 @@ UseKind = Literal["call", "reference", "inherits", "decorator"]
 MODULE_SCOPE = -1
 STAR = "*"
 DEFAULT_EXPORT = "default"
-ANY_METHOD = "ANY"
 
 
 class Symbol(msgspec.Struct, frozen=True, array_like=True):
@@ -89,60 +86,6 @@ class Use(msgspec.Struct, frozen=True, array_like=True):
     imports: tuple[int, ...]
 
 
-class Holder(msgspec.Struct, frozen=True, array_like=True):
-    """An application or router object that routes hang on; ``prefix`` is its own."""
-
-    name: str
-    framework: str
-    prefix: str
-    line: int
-    application: bool
-
-
-class Route(msgspec.Struct, frozen=True, array_like=True):
-    """One HTTP route: ``{}`` in ``path`` stands for one segment, ``{*}`` for any rest."""
-
-    holder: str
-    methods: tuple[str, ...]
-    path: str
-    line: int
-    handler: str
-
-
-class Mount(msgspec.Struct, frozen=True, array_like=True):
-    """``parent`` serves the router ``child`` (a dotted name of this file) below ``prefix``."""
-
-    parent: str
-    child: str
-    prefix: str
-    line: int
-
-
-class HttpCall(msgspec.Struct, frozen=True, array_like=True):
-    """One request that a client makes.
-
-    ``host`` is the literal host (with port) or empty; ``names`` are the variables that
-    stand where the host would (environment variables, constants); ``path`` starts with
-    ``/`` and holds ``{}`` for a computed segment.
-    """
-
-    method: str
-    host: str
-    names: tuple[str, ...]
-    path: str
-    line: int
-    scope: int
-
-
-class Launch(msgspec.Struct, frozen=True, array_like=True):
-    """One program that is started, by name only (``programs.program``)."""
-
-    program: str
-    kind: ProgramKind
-    line: int
-    scope: int
-
-
 class SourceFacts(msgspec.Struct, frozen=True, array_like=True):
     """Everything that one file says.
 
@@ -161,9 +104,4 @@ class SourceFacts(msgspec.Struct, frozen=True, array_like=True):
     uses: tuple[Use, ...] = ()
     exports: tuple[str, ...] | None = None
     dynamic: bool = False
-    holders: tuple[Holder, ...] = ()
-    routes: tuple[Route, ...] = ()
-    mounts: tuple[Mount, ...] = ()
-    calls: tuple[HttpCall, ...] = ()
-    launches: tuple[Launch, ...] = ()
     problems: tuple[str, ...] = ()

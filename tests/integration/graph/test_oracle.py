@@ -19,7 +19,8 @@ from types import ModuleType
 
 import pytest
 
-from agentic_os.aggregate.graph.intake.refresh import GraphProject, refresh_graphs
+from agentic_os.aggregate.graph.intake.refresh import refresh_graphs
+from agentic_os.aggregate.graph.projects import GraphProject
 from agentic_os.aggregate.graph.tables import GRAPH_DDL
 from support.graph.graphify import installed_graphify, package_project
 

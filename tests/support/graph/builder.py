@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentic_os.aggregate.graph.intake.refresh import GraphProject, GraphsRefreshed, refresh_graphs
+from agentic_os.aggregate.graph.intake.refresh import GraphsRefreshed, refresh_graphs
+from agentic_os.aggregate.graph.projects import GraphProject
 from agentic_os.aggregate.graph.tables import GRAPH_DDL
 from agentic_os.code.reading import language_of, read_source
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from agentic_os.aggregate.graph.links.code import CodeNode, CodeSource, ProjectCode, Stub
 from agentic_os.aggregate.graph.links.derive import derive
-from agentic_os.aggregate.graph.links.edges import Account, CrossEdge, NearMiss
+from agentic_os.aggregate.graph.links.edges import CrossEdge, EdgeCollector, NearMiss
 from agentic_os.code.manifests.reading import read_manifest
 from agentic_os.code.reading import language_of, read_source
 
@@ -23,7 +23,6 @@ class CodeBuilder:
         name: str,
         files: Files,
         *,
-        aliases: tuple[str, ...] = (),
         folder: str | None = None,
         remote: str | None = None,
         unreadable: tuple[str, ...] = (),
@@ -80,7 +79,6 @@ class CodeBuilder:
                 above = upper
         code = ProjectCode(
             project=name,
-            names=frozenset({name.lower(), *aliases}),
             folder=folder or f"/fleet/{name}",
             remote=remote,
             files={path: path not in unreadable for path in sources},
@@ -98,7 +96,7 @@ class CodeBuilder:
         self.codes.append(code)
         return code
 
-    def derive(self) -> Account:
+    def derive(self) -> EdgeCollector:
         """Derive everything between the projects added so far."""
         return derive(self.codes)
 

@@ -4,7 +4,6 @@ import pytest
 
 from agentic_os.code.layout import (
     is_excluded,
-    nearest_manifest,
     python_modules,
 )
 from agentic_os.code.manifests.values import Entry, Manifest, Package
@@ -73,16 +72,6 @@ def test_files_that_cannot_be_modules() -> None:
     assert modules("a/__init__.py", "a/not-a-name.py", "a/b.txt", "2a/__init__.py") == {
         "a": ("a/__init__.py", "package")
     }
-
-
-def test_the_package_of_a_module_is_its_nearest_manifests() -> None:
-    outer, inner = declared("pyproject.toml", "outer"), declared("pkgs/in/setup.cfg", "inner")
-    found = python_modules(["a/__init__.py", "pkgs/in/b/__init__.py"], [outer, inner])
-    assert {name: item.package for name, item in found.items()} == {"a": "outer", "b": "inner"}
-    by_folder = {"": outer, "pkgs/in": inner}
-    assert nearest_manifest("pkgs/in/b/c.py", by_folder, "python") == inner
-    assert nearest_manifest("x/y.py", by_folder, "python") == outer
-    assert nearest_manifest("x/y.py", by_folder, "npm") is None
 
 
 @pytest.mark.parametrize(

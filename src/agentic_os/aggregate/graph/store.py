@@ -14,6 +14,7 @@ from functools import lru_cache
 
 import msgspec
 
+from agentic_os.aggregate.graph.codes import graph_error
 from agentic_os.aggregate.graph.tables import (
     CONFIDENCE_CODES,
     FLAG_FILE,
@@ -25,7 +26,6 @@ from agentic_os.aggregate.graph.tables import (
 )
 from agentic_os.aggregate.graph.values import Graph
 from agentic_os.code.manifests.values import Manifest
-from agentic_os.errors import GraphError
 from agentic_os.text.tokens import index_extra
 
 _EXT_NAME_CHARS = 500
@@ -44,12 +44,6 @@ class ExtraNode:
     path: str
     line: int
     package: bool
-
-
-def project_number(connection: sqlite3.Connection, project: str) -> int | None:
-    """Return a project's number in the graph tables, or ``None`` when it has none."""
-    row = connection.execute("SELECT rid FROM graph_repo WHERE project=?", (project,)).fetchone()
-    return int(row[0]) if row else None
 
 
 def stored_manifests(connection: sqlite3.Connection, rid: int) -> list[Manifest]:
@@ -162,7 +156,7 @@ class _Writer:
     def write(self, extra: Iterable[ExtraNode]) -> tuple[int, int]:
         """Write nodes, stubs, edges, hyperedges and labels."""
         if len(self.graph.nodes) > MAX_PROJECT_NODES // 2:
-            raise GraphError("the graph has too many nodes", code="GRAPH_TOO_MANY_NODES")
+            raise graph_error("GRAPH_TOO_MANY_NODES")
         stubs = self._stubs()
         rows = list(self._node_rows(stubs))
         rows.extend(self._extra_rows(extra, len(rows)))

@@ -24,9 +24,6 @@ FLAG_PACKAGE = 4
 CONFIDENCE_CODES = {"EXTRACTED": 0, "INFERRED": 1, "AMBIGUOUS": 2}
 CONFIDENCE_WORDS = ("EXTRACTED", "INFERRED", "AMBIGUOUS")
 
-RULES = ("R1", "R1b", "R2", "R2b", "R3", "R3b", "R3c", "R3d", "R5", "R7")
-"""The rules that make edges between projects (``docs/explanation/cross-repo-edges.md``)."""
-
 STATUS_CURRENT = "current"
 STATUS_STALE = "stale"
 STATUS_MISSING = "missing"
@@ -77,7 +74,7 @@ CREATE TABLE graph_file(
     read_at_ns INTEGER NOT NULL,
     sha256 TEXT NOT NULL,           -- when it was last read
     built TEXT NOT NULL,            -- when the graph was built: Graphify's MD5, else our SHA-256
-    facts BLOB,                     -- SourceFacts as MessagePack
+    facts BLOB,                     -- SourceFacts as MessagePack (layout 2)
     UNIQUE(rid, path)
 );
 

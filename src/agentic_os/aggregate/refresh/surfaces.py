@@ -270,7 +270,8 @@ class Run(Intake):
         if not declared and stored is None:
             return
         # Reading graphs and sources needs parsers that a fleet without graphs can do without.
-        from agentic_os.aggregate.graph.intake.refresh import graph_projects, refresh_graphs
+        from agentic_os.aggregate.graph.intake.refresh import refresh_graphs
+        from agentic_os.aggregate.graph.projects import graph_projects
 
         done = refresh_graphs(
             self.connection,

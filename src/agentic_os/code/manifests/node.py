@@ -10,7 +10,6 @@ from agentic_os.code.manifests.values import (
     LineFinder,
     Manifest,
     Package,
-    Script,
     without_userinfo,
 )
 
@@ -37,7 +36,6 @@ def read_package_json(path: str, source: str) -> Manifest:
         path,
         packages=(Package("npm", name, name, find.line(name)),) if name else (),
         dependencies=tuple(dependencies[:MAX_DEPENDENCIES_ENTRIES]),
-        scripts=tuple(_scripts(document.get("bin"), name, find)),
         entries=tuple(_entries(document)),
     )
 
@@ -134,14 +132,6 @@ def _git_url(value: str) -> str:
         if value.startswith(short):
             return f"https://{host}/{value[len(short) :]}"
     return value
-
-
-def _scripts(declared: object, name: str, find: LineFinder) -> list[Script]:
-    if isinstance(declared, str) and name:
-        command = name.rpartition("/")[2]
-        return [Script(command, declared, find.line("bin"))]
-    pairs = list(text_pairs(declared))[:_MAX_ENTRIES_ENTRIES]
-    return [Script(key, value, find.line(key)) for key, value in pairs]
 
 
 def _entries(document: dict[str, object]) -> list[Entry]:

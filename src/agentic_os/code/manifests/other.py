@@ -1,30 +1,25 @@
-"""Manifests of Go, Rust and Java, and three small configurations that point at projects.
+"""Manifests of Go, Rust and Java, and two small configurations that point at projects.
 
 ``go.mod`` and ``go.work`` are line formats; ``Cargo.toml`` is TOML; ``pom.xml`` is XML,
 read with expat: a document type declaration is refused, so no entity is ever expanded.
-The small ones: ``.mcp.json`` (programs that are MCP servers), ``.gitmodules`` and the
-``uses:`` lines of CI workflows (repositories by URL).
+The small ones: ``.gitmodules`` and the ``uses:`` lines of CI workflows (repositories by URL).
 """
 
 import re
 import xml.parsers.expat  # entities cannot be declared: a DOCTYPE is refused below
 
-import msgspec
 import tomli
 
-from agentic_os.code.manifests.tables import items, table, text, texts
+from agentic_os.code.manifests.tables import table, text
 from agentic_os.code.manifests.values import (
     MAX_DEPENDENCIES_ENTRIES,
-    Command,
     Dependency,
     LineFinder,
     Manifest,
     Package,
-    Script,
     cargo_name,
     without_userinfo,
 )
-from agentic_os.code.programs import program
 
 _GO_REQUIRE = re.compile(r"(\S+)\s+v\S+")
 _GO_REPLACE = re.compile(r"(\S+)(?:\s+v\S+)?\s*=>\s*(\S+)(?:\s+v\S+)?")
@@ -73,7 +68,7 @@ def _replacement(name: str, target: str, line: int) -> Dependency:
 
 
 def read_cargo(path: str, source: str) -> Manifest:
-    """Read a ``Cargo.toml``: package, dependencies with renames, paths and git, binaries."""
+    """Read a ``Cargo.toml``: package, dependencies with renames, paths and git."""
     try:
         document = tomli.loads(source)
     except (ValueError, RecursionError):  # a number of 6,000 digits is no TOMLDecodeError
@@ -88,12 +83,10 @@ def read_cargo(path: str, source: str) -> Manifest:
         for name, value in table(each, section).items()
     ]
     name = text(table(document, "package").get("name"))
-    binaries = [text(table(item).get("name")) for item in items(document.get("bin"))]
     return Manifest(
         path,
         packages=(Package("cargo", cargo_name(name), name, find.line(name)),) if name else (),
         dependencies=tuple(dependencies[:MAX_DEPENDENCIES_ENTRIES]),
-        scripts=tuple(Script(item, "", find.line(item)) for item in binaries if item),
     )
 
 
@@ -193,25 +186,6 @@ class _PomReader:
 
 def _add(values: dict[str, str], key: str, data: str) -> None:
     values[key] = (values.get(key, "") + data.strip())[:_MAX_TEXT_CHARS]
-
-
-def read_mcp_json(path: str, source: str) -> Manifest:
-    """Read a ``.mcp.json``: the programs that it would start. They never are."""
-    try:
-        document = msgspec.json.decode(source.encode("utf-8", "replace"))
-    except (msgspec.DecodeError, RecursionError):
-        return Manifest(path, problems=("MANIFEST_INVALID",))
-    find = LineFinder(source)
-    servers = table(document, "mcpServers")
-    commands: list[Command] = []
-    for name, value in servers.items():
-        command = text(table(value).get("command"))
-        started, kind = (
-            program([command, *texts(table(value).get("args"))]) if command else ("", "command")
-        )
-        if started:
-            commands.append(Command(name, started, kind, find.line(name)))
-    return Manifest(path, commands=tuple(commands[:MAX_DEPENDENCIES_ENTRIES]))
 
 
 def read_gitmodules(path: str, source: str) -> Manifest:

@@ -18,7 +18,6 @@ from agentic_os.code.manifests.values import (
     LineFinder,
     Manifest,
     Package,
-    Script,
     python_name,
     without_userinfo,
 )
@@ -53,20 +52,10 @@ def read_pyproject(path: str, source: str) -> Manifest:
             if name.lower() != "python"
         ]
     name = text(project.get("name")) or text(poetry.get("name"))
-    scripts = [
-        Script(key, value, find.line(key))
-        for section in (
-            project.get("scripts"),
-            project.get("gui-scripts"),
-            poetry.get("scripts"),
-        )
-        for key, value in text_pairs(section)
-    ]
     return Manifest(
         path,
         packages=_package(name, find),
         dependencies=_kept(dependencies),
-        scripts=tuple(scripts[:MAX_DEPENDENCIES_ENTRIES]),
         source_roots=tuple(_pyproject_roots(document)),
     )
 
@@ -155,19 +144,11 @@ def read_setup_cfg(path: str, source: str) -> Manifest:
         if not line.partition("=")[0].strip()
     ]
     roots += lines("options.packages.find", "where")
-    scripts = [
-        Script(name.strip(), entry.strip(), find.line(name.strip()))
-        for name, equals, entry in (
-            line.partition("=") for line in lines("options.entry_points", "console_scripts")
-        )
-        if equals
-    ]
     name = parser.get("metadata", "name", fallback="") or ""
     return Manifest(
         path,
         packages=_package(name, find),
         dependencies=_kept([_requirement(item, find) for item in requirements]),
-        scripts=tuple(scripts),
         source_roots=tuple(sorted({root.strip("/") for root in roots if root.strip("./")})),
     )
 
@@ -194,14 +175,6 @@ def read_setup_py(path: str, source: str) -> Manifest:
         return Manifest(path)
     find = LineFinder(source)
     given = {word.arg: _literal(word.value, constants, 0) for word in setup.keywords if word.arg}
-    scripts = [
-        Script(name.strip(), entry.strip(), find.line(name.strip()))
-        for name, equals, entry in (
-            line.partition("=")
-            for line in texts(table(given, "entry_points").get("console_scripts"))
-        )
-        if equals
-    ]
     requirements = texts(given.get("install_requires"))
     for group in table(given, "extras_require").values():
         requirements += texts(group)
@@ -210,7 +183,6 @@ def read_setup_py(path: str, source: str) -> Manifest:
         path,
         packages=_package(text(given.get("name")), find),
         dependencies=_kept([_requirement(item, find) for item in requirements]),
-        scripts=tuple(scripts),
         source_roots=(root,) if root.strip(".") else (),
     )
 

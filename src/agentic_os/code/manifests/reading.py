@@ -8,7 +8,6 @@ from agentic_os.code.manifests.other import (
     read_cargo,
     read_gitmodules,
     read_go_mod,
-    read_mcp_json,
     read_pom,
     read_workflow,
 )
@@ -33,7 +32,6 @@ _READERS: dict[str, Callable[[str, str], Manifest]] = {
     "go.mod": read_go_mod,
     "Cargo.toml": read_cargo,
     "pom.xml": read_pom,
-    ".mcp.json": read_mcp_json,
     ".gitmodules": read_gitmodules,
 }
 WORKFLOW_FOLDER = ".github/workflows"

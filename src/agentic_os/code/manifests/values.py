@@ -1,11 +1,9 @@
-"""What a manifest says: packages it declares, dependencies, scripts, where modules lie."""
+"""What a manifest says: packages it declares, dependencies, where modules lie."""
 
 import re
 from typing import Literal
 
 import msgspec
-
-from agentic_os.code.programs import ProgramKind
 
 Ecosystem = Literal["python", "npm", "go", "cargo", "maven"]
 DependencyKind = Literal["name", "path", "git"]
@@ -42,23 +40,6 @@ class Dependency(msgspec.Struct, frozen=True, array_like=True):
     alias: str = ""
 
 
-class Script(msgspec.Struct, frozen=True, array_like=True):
-    """A command that installing the package provides, and the entry it runs."""
-
-    name: str
-    entry: str
-    line: int
-
-
-class Command(msgspec.Struct, frozen=True, array_like=True):
-    """A program that a configuration starts (an MCP server), by name only."""
-
-    name: str
-    program: str
-    kind: ProgramKind
-    line: int
-
-
 class Entry(msgspec.Struct, frozen=True, array_like=True):
     """One npm entry point: sub-path (``.`` for the package itself) and target file."""
 
@@ -77,8 +58,6 @@ class Manifest(msgspec.Struct, frozen=True, array_like=True):
     path: str
     packages: tuple[Package, ...] = ()
     dependencies: tuple[Dependency, ...] = ()
-    scripts: tuple[Script, ...] = ()
-    commands: tuple[Command, ...] = ()
     source_roots: tuple[str, ...] = ()
     entries: tuple[Entry, ...] = ()
     local_prefixes: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Python sources, read with ``ast``: definitions, imports, uses, HTTP routes and calls.
+"""Python sources, read with ``ast``: definitions, imports, uses.
 
 The tree is walked with a stack of our own, in source order, so that no depth of nesting
 can exhaust Python's. A file that this interpreter's grammar refuses (Python 2, a newer
@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from agentic_os.code.python.expressions import dotted_name, string_list
-from agentic_os.code.python.http import CallSite, Decorated, HttpReader
 from agentic_os.code.python.loose import read_python_loosely
 from agentic_os.code.python.scopes import Scope
 from agentic_os.code.values import (
@@ -89,13 +88,10 @@ class _Walker:
     bindings: list[Binding] = field(default_factory=list)
     imports: list[Import] = field(default_factory=list)
     raw_uses: list[_RawUse] = field(default_factory=list)
-    calls: list[CallSite] = field(default_factory=list)
-    decorated: list[Decorated] = field(default_factory=list)
     exports: list[str] | None = None
     dynamic: bool = False
     truncated: bool = False
     module: Scope = field(default_factory=lambda: Scope(kind="module", parent=None))
-    constants: dict[str, ast.expr] = field(default_factory=dict)
 
     def walk(self, tree: ast.Module) -> None:
         """Visit every node once, in source order."""
@@ -117,8 +113,6 @@ class _Walker:
         if len(uses) > MAX_USES_ENTRIES:
             self.truncated = True
             del uses[MAX_USES_ENTRIES:]
-        http = HttpReader(imports=self.imports, constants=self.constants, symbols=self.symbols)
-        http.read(self.calls, self.decorated)
         return SourceFacts(
             language="python",
             lines=self.lines,
@@ -128,11 +122,6 @@ class _Walker:
             uses=tuple(uses),
             exports=None if self.exports is None else tuple(self.exports),
             dynamic=self.dynamic,
-            holders=tuple(http.holders.values()),
-            routes=tuple(http.routes),
-            mounts=tuple(http.mounts),
-            calls=tuple(http.requests),
-            launches=tuple(http.launches),
             problems=("SOURCE_TRUNCATED",) if self.truncated else (),
         )
 
@@ -175,9 +164,6 @@ class _Walker:
                 yield from self._condition(node, task)
             case ast.Try() | ast.TryStar() | ast.For() | ast.AsyncFor() | ast.While() | ast.Match():
                 yield from _children(node, task, certain=False)
-            case ast.With() | ast.AsyncWith():
-                self._with(node, task)
-                yield from _children(node, task)
             case _:
                 self._other_bindings(node, task)
                 yield from _children(node, task)
@@ -214,8 +200,6 @@ class _Walker:
         if scope is self.module and node.name == "__getattr__":
             self.dynamic = True
         for decorator in node.decorator_list:
-            if isinstance(decorator, ast.Call):
-                self.decorated.append(Decorated(call=decorator, handler=index, scope=scope))
             yield _Task(decorator, scope, task.certain, task.type_only, "decorator", index)
         yield from _defaults(node.args, task)
         for argument in _parameters(node.args):
@@ -317,12 +301,7 @@ class _Walker:
     def _assign(self, node: ast.Assign, task: _Task) -> Iterator[_Task]:
         first = node.targets[0]
         single = len(node.targets) == 1
-        if isinstance(node.value, ast.Call) and single:
-            target = dotted_name(first)
-            if target:
-                self.calls.append(CallSite(call=node.value, scope=task.scope, target=target))
         if task.scope is self.module and single and isinstance(first, ast.Name):
-            self.constants[first.id] = node.value
             if first.id == "__all__":
                 names = string_list(node.value)
                 self.exports = names or []
@@ -342,12 +321,6 @@ class _Walker:
         if names is None or self.exports is None:
             self.dynamic = True
         self.exports = [*(self.exports or []), *(names or [])]
-
-    def _with(self, node: ast.With | ast.AsyncWith, task: _Task) -> None:
-        for item in node.items:
-            target = dotted_name(item.optional_vars)
-            if target and isinstance(item.context_expr, ast.Call):
-                self.calls.append(CallSite(call=item.context_expr, scope=task.scope, target=target))
 
     def _other_bindings(self, node: ast.AST, task: _Task) -> None:
         name: str | None = None
@@ -395,7 +368,6 @@ class _Walker:
         yield _Task(node.value, task.scope, task.certain, task.type_only)
 
     def _call(self, node: ast.Call, task: _Task) -> Iterator[_Task]:
-        self.calls.append(CallSite(call=node, scope=task.scope, target=""))
         dotted = dotted_name(node.func)
         if dotted == "globals" and task.scope is self.module:
             self.dynamic = True

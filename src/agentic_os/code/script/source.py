@@ -12,7 +12,6 @@ from tree_sitter import Node
 
 from agentic_os.code.python.scopes import Scope
 from agentic_os.code.script.exports import ExportReader
-from agentic_os.code.script.http import ScriptCall, ScriptHttpReader
 from agentic_os.code.script.nodes import member_chain, required_module, string_value
 from agentic_os.code.syntax import Grammar, descend, end_line_of, line_of, parse, text_of
 from agentic_os.code.values import (
@@ -98,9 +97,7 @@ class _Walker:
     symbols: list[Symbol] = field(default_factory=list)
     imports: list[Import] = field(default_factory=list)
     raw_uses: list[_RawUse] = field(default_factory=list)
-    calls: list[ScriptCall] = field(default_factory=list)
     exports: ExportReader = field(default_factory=ExportReader)
-    constants: dict[str, Node] = field(default_factory=dict)
     truncated: bool = False
     module: Scope = field(default_factory=lambda: Scope(kind="module", parent=None))
 
@@ -123,8 +120,6 @@ class _Walker:
         problems = ["SCRIPT_SYNTAX"] if root.has_error else []
         if self.truncated or len(uses) > MAX_USES_ENTRIES:
             problems.append("SOURCE_TRUNCATED")
-        http = ScriptHttpReader(imports=self.imports, constants=self.constants, module=self.module)
-        http.read(self.calls)
         return SourceFacts(
             language=self.language,
             lines=self.lines,
@@ -133,11 +128,6 @@ class _Walker:
             imports=tuple(self.imports),
             uses=tuple(uses[:MAX_USES_ENTRIES]),
             dynamic=self.exports.dynamic,
-            holders=tuple(http.holders.values()),
-            routes=tuple(http.routes),
-            mounts=tuple(http.mounts),
-            calls=tuple(http.requests),
-            launches=tuple(http.launches),
             problems=tuple(problems),
         )
 
@@ -257,17 +247,11 @@ class _Walker:
         self._bind_pattern(name, task.scope)
         symbol = task.symbol
         if name.type == "identifier":
-            if task.scope is self.module and value is not None:
-                self.constants[text_of(name)] = value
             if value is not None and value.type in _FUNCTION_VALUES:
                 kind: SymbolKind = "class" if value.type == "class" else "function"
                 symbol = self._symbol(node, text_of(name), kind, task.symbol)
             elif task.scope is self.module:
                 self._symbol(node, text_of(name), "constant", task.symbol)
-            if value is not None and value.type == "call_expression":
-                self.calls.append(
-                    ScriptCall(node=value, scope=task.scope, symbol=symbol, target=text_of(name))
-                )
         return [
             _Task(child, task.scope, symbol) for child in node.named_children if child.id != name.id
         ]
@@ -354,7 +338,6 @@ class _Walker:
             first = next(iter(arguments.named_children), None) if arguments is not None else None
             if string_value(first):
                 self._take(string_value(first), "", "", task)
-        self.calls.append(ScriptCall(node=node, scope=task.scope, symbol=task.symbol, target=""))
         return self._callable(task, "function")
 
     def _callable(self, task: _Task, called: str) -> list[_Task]:

@@ -6,8 +6,8 @@ containment left out, since a folder tree says nothing about importance.
 
 from typing import TYPE_CHECKING
 
+from agentic_os.aggregate.graph.codes import graph_error
 from agentic_os.aggregate.graph.tables import CONFIDENCE_CODES, PROJECT_SHIFT
-from agentic_os.errors import GraphError
 from agentic_os.tiers.graph.context import CodeGraph
 from agentic_os.tiers.graph.union_answers import AnalyticsData, CentralNode, Community
 from agentic_os.tiers.graph.walk import CONTAINMENT, relation_numbers
@@ -91,10 +91,9 @@ def _loaded(graph: CodeGraph, projects: frozenset[str] | None) -> "nx.DiGraph[in
         if inside is None or nid >> PROJECT_SHIFT in inside:
             loaded.add_node(nid)
     if loaded.number_of_nodes() > MAX_ANALYSED_NODES:
-        raise GraphError(
+        raise graph_error(
+            "GRAPH_TOO_LARGE_TO_ANALYSE",
             f"the graph has more than {MAX_ANALYSED_NODES} nodes to analyse",
-            code="GRAPH_TOO_LARGE_TO_ANALYSE",
-            hint="Name fewer projects with --project.",
         )
     for table in ("graph_out", "graph_cross"):
         query = f"SELECT src, dst, rel FROM {table} WHERE conf < {_AMBIGUOUS} AND dst > 0"  # noqa: S608 - two fixed names

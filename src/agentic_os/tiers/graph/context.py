@@ -8,6 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from agentic_os.aggregate.graph.codes import (
+    GRAPH_CODES,
+    LEFT_OUT_CODE,
+    PENDING_CODE,
+    graph_omission,
+)
 from agentic_os.aggregate.graph.tables import STATUS_MISSING, STATUS_REFUSED, STATUS_STALE
 from agentic_os.errors import UsageError
 from agentic_os.results import Answer, Diagnostic, Omission
@@ -89,10 +95,10 @@ class CodeGraph:
     def unknown(self, relations: Sequence[str]) -> list[Omission]:
         """Say which of the relations that were asked for no graph has."""
         return [
-            Omission(
-                code="GRAPH_RELATION_UNKNOWN",
-                scope="graph",
-                reason=f"no graph has an edge of the relation {one_line(relation)}",
+            GRAPH_CODES.omission(
+                "GRAPH_RELATION_UNKNOWN",
+                "graph",
+                f"no graph has an edge of the relation {one_line(relation)}",
             )
             for relation in dict.fromkeys(relations)
             if not relation_numbers(self.connection, (relation,))
@@ -133,12 +139,10 @@ class CodeGraph:
         left_out = list(omissions)
         if not self.projects:
             left_out.append(
-                Omission(
-                    code="GRAPH_NONE", scope="fleet", reason="no project's stack has a code graph"
-                )
+                GRAPH_CODES.omission("GRAPH_NONE", "fleet", "no project's stack has a code graph")
             )
         left_out += [
-            Omission(code="GRAPH_NONE", scope=project, reason="its stack has no graph")
+            GRAPH_CODES.omission("GRAPH_NONE", project, "its stack has no graph")
             for project in sorted((projects or frozenset()) - set(self.projects.values()))
             if self.projects
         ]
@@ -151,23 +155,21 @@ class CodeGraph:
             left_out += _unread_sources(project, counts)
             if status == STATUS_MISSING:
                 left_out.append(
-                    Omission(
-                        code="GRAPH_MISSING",
-                        scope=project,
-                        reason=f"it has no {one_line(path)} yet",
+                    GRAPH_CODES.omission(
+                        "GRAPH_MISSING", project, f"it has no {one_line(path)} yet"
                     )
                 )
             elif status in {STATUS_REFUSED, STATUS_STALE}:
                 # Evidence that is there and cannot be read (ADR 0003), whatever is left of it.
                 incomplete = True
                 kept = "" if status == STATUS_REFUSED else "; its last good graph was used"
-                left_out.append(Omission(code=code, scope=project, reason=one_line(message) + kept))
+                left_out.append(graph_omission(code, project, one_line(message) + kept))
         if viewer.unchecked:
             left_out.append(
-                Omission(
-                    code="FILES_NOT_CHECKED",
-                    scope="graph",
-                    reason="too many files to see whether their lines still hold",
+                GRAPH_CODES.omission(
+                    "FILES_NOT_CHECKED",
+                    "graph",
+                    "too many files to see whether their lines still hold",
                     count=len(viewer.unchecked),
                 )
             )
@@ -186,18 +188,17 @@ class CodeGraph:
 
 
 def _unread_sources(project: str, counts: str) -> list[Omission]:
-    reasons = {
-        "GRAPH_SOURCES_PENDING": "sources that the next question goes on with",
-        "GRAPH_SOURCES_LEFT_OUT": "sources beyond the bounds of what is parsed",
-    }
-    if not any(code in counts for code in reasons):
+    if not any(code in counts for code in _UNREAD_CODES):
         return []
     known = json.loads(counts)
     return [
-        Omission(code=code, scope=project, reason=reason, count=known[code])
-        for code, reason in reasons.items()
+        GRAPH_CODES.omission(code, project, count=known[code])
+        for code in _UNREAD_CODES
         if code in known
     ]
+
+
+_UNREAD_CODES = (PENDING_CODE, LEFT_OUT_CODE)
 
 
 def code_graph(workspace: "Workspace", *, check: bool = True) -> CodeGraph:

@@ -3,17 +3,22 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 
+from agentic_os.aggregate.graph.codes import (
+    GRAPH_CODES,
+    NEAR_MISS_CODES,
+    graph_diagnostic,
+)
+from agentic_os.aggregate.graph.links.edges import RULES
 from agentic_os.aggregate.graph.tables import (
     CONFIDENCE_WORDS,
     FLAG_SYNTHETIC,
     PROJECT_SHIFT,
-    RULES,
     STATUS_REFUSED,
     STATUS_STALE,
     node_range,
 )
 from agentic_os.errors import UsageError
-from agentic_os.results import Answer, Diagnostic, Omission
+from agentic_os.results import Answer
 from agentic_os.text.fencing import one_line
 from agentic_os.tiers.graph.analytics import analytics as analysed
 from agentic_os.tiers.graph.context import DEFAULT_LIMIT_NODES, CodeGraph, check_limit
@@ -78,7 +83,7 @@ def links(
                     rule=row[1],
                     code=row[2],
                     subject=one_line(row[3]),
-                    reason=one_line(row[7]),
+                    reason=one_line(row[7]) or NEAR_MISS_CODES[row[2]].meaning,
                     place=viewer.place(row[0], row[4], row[5]),
                     candidates=tuple(json.loads(row[6])),
                 )
@@ -89,10 +94,10 @@ def links(
             "SELECT value FROM graph_meta WHERE key='near_dropped'"
         ).fetchone()
         omissions = [
-            Omission(
-                code="NEAR_MISSES_DROPPED",
-                scope=item["project"],
-                reason=f"more near-misses of {item['rule']} than are kept",
+            GRAPH_CODES.omission(
+                "NEAR_MISSES_DROPPED",
+                item["project"],
+                f"more near-misses of {item['rule']} than are kept",
                 count=item["count"],
             )
             for item in (json.loads(dropped[0]) if dropped else [])
@@ -194,13 +199,10 @@ def _project_stats(graph: CodeGraph, rid: int, project: str) -> GraphProjectStat
         built_at_commit=one_line(built),
         behind=None if not built or not commit else built != commit,
         refused=json.loads(row[8]),
-        diagnostic=_diagnostic(row) if row[1] in {STATUS_STALE, STATUS_REFUSED} else None,
+        diagnostic=graph_diagnostic(row[2], one_line(row[3]), one_line(row[0]))
+        if row[1] in {STATUS_STALE, STATUS_REFUSED}
+        else None,
     )
-
-
-def _diagnostic(row: tuple[str, ...]) -> Diagnostic:
-    path, _, code, message = row[:4]
-    return Diagnostic(code=code, severity="warning", message=one_line(message), path=one_line(path))
 
 
 def _counted(rows: Iterable[tuple[object, ...]], projects: Mapping[int, str]) -> list[LinkCount]:

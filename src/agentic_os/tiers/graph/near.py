@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from typing import Literal
 
+from agentic_os.aggregate.graph.codes import GRAPH_CODES
 from agentic_os.errors import UsageError
-from agentic_os.results import Answer, Omission
+from agentic_os.results import Answer
 from agentic_os.text.fencing import one_line
 from agentic_os.tiers.graph.context import (
     DEFAULT_LIMIT_NODES,
@@ -39,10 +40,10 @@ def find(
     omissions = []
     if finder.cut:
         omissions.append(
-            Omission(
-                code="GRAPH_MATCHES_CUT",
-                scope="graph",
-                reason=f"more than {MAX_MATCHES_ENTRIES} nodes have that name",
+            GRAPH_CODES.omission(
+                "GRAPH_MATCHES_CUT",
+                "graph",
+                f"more than {MAX_MATCHES_ENTRIES} nodes have that name",
             )
         )
     near = () if found.rows else finder.near(name)

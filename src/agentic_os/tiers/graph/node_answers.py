@@ -49,7 +49,7 @@ class GraphNodeView:
 class GraphEdgeView:
     """One edge in its true direction.
 
-    ``rule`` is empty inside a project and the name of the rule (R1 to R7) between projects;
+    ``rule`` is empty inside a project and the name of the rule (R1 to R3d) between projects;
     ``evidence`` is where it is seen, for an edge between projects on both sides.
     """
 

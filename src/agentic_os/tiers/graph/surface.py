@@ -12,6 +12,7 @@ import time
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from agentic_os.aggregate.graph.codes import GRAPH_CODES, TIME_OUT_CODE
 from agentic_os.aggregate.graph.tables import FLAG_SYNTHETIC, PROJECT_SHIFT
 from agentic_os.aggregate.store.database import Store
 from agentic_os.results import Omission
@@ -23,7 +24,6 @@ from agentic_os.tiers.lexical import SPARE_CANDIDATES, iso_time
 
 GRAPH_TIER = 2
 TIME_LIMIT_SECONDS = 0.25
-TIME_OUT_CODE = "GRAPH_TIME_OUT"
 MAX_MATCHES_ENTRIES = 2_000
 _STEPS = 5_000
 """Virtual machine steps of SQLite between two looks at the clock."""
@@ -78,19 +78,17 @@ class GraphSurface:
             if "interrupted" not in str(fault):
                 raise
             omissions.append(
-                Omission(
-                    code=TIME_OUT_CODE,
-                    scope="graph",
-                    reason="the code graph did not answer in time",
+                GRAPH_CODES.omission(
+                    TIME_OUT_CODE, "graph", "the code graph did not answer in time"
                 )
             )
         else:
             if cut:
                 omissions.append(
-                    Omission(
-                        code="GRAPH_MATCHES_CUT",
-                        scope="graph",
-                        reason=f"more than {MAX_MATCHES_ENTRIES} names hold these words",
+                    GRAPH_CODES.omission(
+                        "GRAPH_MATCHES_CUT",
+                        "graph",
+                        f"more than {MAX_MATCHES_ENTRIES} names hold these words",
                     )
                 )
         wanted = bare_name(query.text.strip()).casefold()

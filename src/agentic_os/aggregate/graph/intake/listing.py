@@ -10,11 +10,10 @@ store holds, and reads nothing.
 import hashlib
 import sqlite3
 
+from agentic_os.aggregate.graph.codes import PENDING_CODE
 from agentic_os.errors import FilesError
 from agentic_os.files.reading import Entry, Fingerprint, Folder
 
-PENDING_CODE = "GRAPH_SOURCES_PENDING"
-"""Counts the sources that a later run will read."""
 MAX_FOLDER_ENTRIES = 20_000
 MAX_FOLDERS_ENTRIES = 20_000
 _NAME_SUFFIXES = (".py", ".pyi")

@@ -23,6 +23,7 @@ from contextlib import contextmanager
 
 import msgspec
 
+from agentic_os.aggregate.graph.codes import graph_error
 from agentic_os.aggregate.graph.values import (
     AMBIGUOUS,
     CONFIDENCES,
@@ -33,7 +34,6 @@ from agentic_os.aggregate.graph.values import (
     GraphHyperedge,
     GraphNode,
 )
-from agentic_os.errors import GraphError
 
 MAX_ID_CHARS = 2_000
 MAX_LABEL_CHARS = 1_000
@@ -143,35 +143,20 @@ def _version(value: object) -> int:
 def _parsed(data: bytes) -> _Document:
     data = data.removeprefix(_BOM)
     if data.startswith(_LFS):
-        raise GraphError(
-            "the graph file is a Git LFS pointer, not a graph",
-            code="GRAPH_LFS_POINTER",
-            hint="Run git lfs pull in that project.",
-        )
+        raise graph_error("GRAPH_LFS_POINTER")
     start = data[:64].lstrip()
     if not start and not data.strip():
-        raise GraphError("the graph file is empty", code="GRAPH_EMPTY", hint=_REBUILD)
+        raise graph_error("GRAPH_EMPTY")
     try:
         return _document.decode(data)
     except RecursionError:
-        raise GraphError(
-            "the graph file is nested too deeply", code="GRAPH_NESTED", hint=_REBUILD
-        ) from None
+        raise graph_error("GRAPH_NESTED") from None
     except msgspec.ValidationError:
-        raise GraphError(
-            "the graph file is JSON, but no object", code="GRAPH_NOT_OBJECT", hint=_REBUILD
-        ) from None
+        raise graph_error("GRAPH_NOT_OBJECT") from None
     except (msgspec.DecodeError, UnicodeError) as fault:
         if "truncated" in str(fault):
-            raise GraphError(
-                "the graph file ends in the middle", code="GRAPH_TRUNCATED", hint=_REBUILD
-            ) from None
-        raise GraphError(
-            "the graph file is not JSON", code="GRAPH_NOT_JSON", hint=_REBUILD
-        ) from None
-
-
-_REBUILD = "Build the graph again with graphify in that project."
+            raise graph_error("GRAPH_TRUNCATED") from None
+        raise graph_error("GRAPH_NOT_JSON") from None
 
 
 @contextmanager
@@ -202,9 +187,7 @@ class _Reader:
         header = self._header_of(document.graph)
         raw_nodes = self._split(document.nodes)
         if raw_nodes is None:
-            raise GraphError(
-                "the graph file has no list of nodes", code="GRAPH_NO_NODES", hint=_REBUILD
-            )
+            raise graph_error("GRAPH_NO_NODES")
         document.nodes = _ABSENT
         nodes = self._nodes(raw_nodes)
         del raw_nodes

@@ -9,12 +9,12 @@ from typing import TypeVar
 
 import msgspec
 
+from agentic_os.aggregate.graph.codes import REDACTED_CODE
 from agentic_os.aggregate.graph.values import Graph
 from agentic_os.code.manifests.values import Manifest
 from agentic_os.code.values import SourceFacts
 from agentic_os.text.secrets.redaction import Redactor
 
-REDACTED_CODE = "GRAPH_SECRET_REDACTED"
 _MASK = "redacted"
 
 _T = TypeVar("_T")
@@ -103,11 +103,6 @@ def redacted_facts(facts: SourceFacts, redactor: Redactor) -> SourceFacts:
         bindings=kept(facts.bindings),
         uses=kept(facts.uses),
         exports=None if facts.exports is None else kept(facts.exports),
-        holders=kept(facts.holders),
-        routes=kept(facts.routes),
-        mounts=kept(facts.mounts),
-        calls=kept(facts.calls),
-        launches=kept(facts.launches),
     )
 
 
@@ -124,8 +119,6 @@ def redacted_manifest(manifest: Manifest, redactor: Redactor) -> Manifest:
         manifest,
         packages=kept(manifest.packages),
         dependencies=kept(manifest.dependencies),
-        scripts=kept(manifest.scripts),
-        commands=kept(manifest.commands),
         source_roots=kept(manifest.source_roots),
         entries=kept(manifest.entries),
         local_prefixes=kept(manifest.local_prefixes),

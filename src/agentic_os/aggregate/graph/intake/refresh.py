@@ -12,11 +12,12 @@ import sqlite3
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agentic_os.aggregate.graph.codes import graph_diagnostic
 from agentic_os.aggregate.graph.intake.listing import Listing, unchanged
 from agentic_os.aggregate.graph.links.state import derivation_state, stored_state
+from agentic_os.aggregate.graph.projects import GraphProject
 from agentic_os.aggregate.graph.tables import (
     STATUS_CURRENT,
     STATUS_MISSING,
@@ -25,7 +26,6 @@ from agentic_os.aggregate.graph.tables import (
 )
 from agentic_os.errors import AgenticOSError, FilesError
 from agentic_os.files.reading import Fingerprint, Folder
-from agentic_os.registry.fleet import Fleet
 from agentic_os.results import Diagnostic
 from agentic_os.text.secrets.redaction import Redactor
 
@@ -35,27 +35,6 @@ if TYPE_CHECKING:
 
 MAX_GRAPH_BYTES = 512 * 1024 * 1024
 """Graphify's own bound (``GRAPHIFY_MAX_GRAPH_BYTES``); the caller may name another."""
-GRAPH_TIER = 2
-"""The rung of the ladder from which a project contributes its graph (design section 5)."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GraphProject:
-    """What the graph needs to know of a project; ``graph_path`` is relative to ``folder``."""
-
-    id: str
-    name: str
-    folder: Path
-    graph_path: str
-    aliases: tuple[str, ...] = ()
-    remote: str | None = None
-
-    @property
-    def names(self) -> frozenset[str]:
-        """Every name that may stand for it, lower-case."""
-        return frozenset(
-            name.lower() for name in (self.name, self.folder.name, *self.aliases) if name
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,25 +59,6 @@ class _Row:
     base: str
     code: str
     message: str
-
-
-def graph_projects(fleet: Fleet) -> list[GraphProject]:
-    """Return the projects of a fleet whose stack has a graph (tier 2 and above)."""
-    return [
-        GraphProject(
-            id=project.id,
-            name=project.name,
-            folder=project.folder,
-            graph_path=project.surfaces.graph.path,
-            aliases=project.aliases,
-            remote=project.remote,
-        )
-        for project in fleet.projects
-        if project.retrieval
-        and (project.tier or 0) >= GRAPH_TIER
-        and project.surfaces.graph is not None
-        and project.surfaces.graph.path
-    ]
 
 
 def refresh_graphs(
@@ -225,7 +185,9 @@ class _Run:
             return
         if row is not None and row.fingerprint == seen and seen.settled(row.read_at_ns):
             if row.code:
-                self.diagnostics[project.id] = _diagnostic(project, row.code, row.message)
+                self.diagnostics[project.id] = graph_diagnostic(
+                    row.code, row.message, project.graph_path
+                )
             if row.status == STATUS_CURRENT and self.sources:
                 self._sources(project, row, folder)
             return
@@ -310,7 +272,9 @@ class _Run:
         read_at: int = 0,
     ) -> None:
         """Keep the last good graph of a project whose graph cannot be read now."""
-        self.diagnostics[project.id] = _diagnostic(project, fault.code, fault.message)
+        self.diagnostics[project.id] = graph_diagnostic(
+            fault.code, fault.message, project.graph_path
+        )
         kept = row is not None and row.status in {STATUS_CURRENT, STATUS_STALE}
         status = STATUS_STALE if kept else STATUS_REFUSED
         if (
@@ -390,11 +354,9 @@ class _Run:
         done = take_in(self.connection, part, graph, self.now(), renewed=renewed)
         self.files_read += done.files_read
         if done.fault is not None:
-            self.diagnostics[project.id] = _diagnostic(project, done.fault.code, done.fault.message)
+            self.diagnostics[project.id] = graph_diagnostic(
+                done.fault.code, done.fault.message, project.graph_path
+            )
 
 
 _NOTHING = Fingerprint(-1, 0, 0, 0)
-
-
-def _diagnostic(project: GraphProject, code: str, message: str) -> Diagnostic:
-    return Diagnostic(code=code, severity="warning", message=message, path=project.graph_path)

@@ -8,8 +8,9 @@ import json
 import sqlite3
 from dataclasses import dataclass
 
+from agentic_os.aggregate.graph.codes import LEFT_OUT_CODE, PENDING_CODE
 from agentic_os.aggregate.graph.intake.files import BEYOND_SIZE, PENDING_SIZE, FileReader, base_of
-from agentic_os.aggregate.graph.intake.listing import PENDING_CODE, Listing, known_files
+from agentic_os.aggregate.graph.intake.listing import Listing, known_files
 from agentic_os.aggregate.graph.intake.redaction import redacted_graph
 from agentic_os.aggregate.graph.store import ExtraNode, counts_text, forget_graph, store_graph
 from agentic_os.aggregate.graph.values import Graph
@@ -17,9 +18,6 @@ from agentic_os.code.reading import language_of
 from agentic_os.errors import GraphError
 from agentic_os.files.reading import Folder
 from agentic_os.text.secrets.redaction import Redactor
-
-LEFT_OUT_CODE = "GRAPH_SOURCES_LEFT_OUT"
-"""Counts the sources beyond the bounds on one project, or on one file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

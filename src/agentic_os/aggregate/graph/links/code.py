@@ -57,7 +57,6 @@ class ProjectCode:
 
     Attributes:
         project: the id in the fleet.
-        names: every name that may stand for it (name, aliases, folder), lower-case.
         folder: absolute path, for path dependencies only; never shown.
         remote: normalised git remote.
         files: every file that the graph names, and whether it was read.
@@ -66,7 +65,6 @@ class ProjectCode:
     """
 
     project: str
-    names: frozenset[str]
     folder: str
     remote: str | None
     files: dict[str, bool]

@@ -11,15 +11,15 @@ from functools import lru_cache, partial
 import msgspec
 
 from agentic_os.aggregate.graph.links.code import CodeNode, CodeSource, ProjectCode, Stub
-from agentic_os.aggregate.graph.links.edges import Account
-from agentic_os.aggregate.graph.links.http import http_edges
-from agentic_os.aggregate.graph.links.languages.go import go_edges
-from agentic_os.aggregate.graph.links.languages.python import python_edges
-from agentic_os.aggregate.graph.links.languages.script import script_edges
+from agentic_os.aggregate.graph.links.edges import EdgeCollector
+from agentic_os.aggregate.graph.links.imports import ImportRule
+from agentic_os.aggregate.graph.links.languages.go import GoImports
+from agentic_os.aggregate.graph.links.languages.python import PythonImports
+from agentic_os.aggregate.graph.links.languages.script import ScriptImports
 from agentic_os.aggregate.graph.links.packages import package_edges
-from agentic_os.aggregate.graph.links.state import Known, keep_state
+from agentic_os.aggregate.graph.links.state import keep_state
 from agentic_os.aggregate.graph.links.stubs import stub_edges
-from agentic_os.aggregate.graph.links.tools import tool_edges
+from agentic_os.aggregate.graph.projects import GraphProject
 from agentic_os.aggregate.graph.store import stored_manifests
 from agentic_os.aggregate.graph.tables import CONFIDENCE_CODES, FLAG_FILE, FLAG_PACKAGE, node_range
 from agentic_os.code.values import SourceFacts
@@ -30,21 +30,20 @@ MAX_CACHED_FACTS_ENTRIES = 8_192
 _facts_decoder = msgspec.msgpack.Decoder(SourceFacts)
 
 
-def derive(codes: Sequence[ProjectCode]) -> Account:
+def derive(codes: Sequence[ProjectCode]) -> EdgeCollector:
     """Derive every edge between the given projects, whatever their order."""
-    account = Account()
+    collector = EdgeCollector()
     ordered = sorted(codes, key=lambda code: code.project)
-    links = package_edges(ordered, account)
-    python_edges(ordered, links, account)
-    script_edges(ordered, links, account)
-    go_edges(ordered, links, account)
-    stub_edges(ordered, links, account)
-    http_edges(ordered, account)
-    tool_edges(ordered, links, account)
-    return account
+    links = package_edges(ordered, collector)
+    for language in (PythonImports, ScriptImports, GoImports):
+        ImportRule(language(ordered, links, collector), collector).link(ordered)
+    stub_edges(ordered, links, collector)
+    return collector
 
 
-def derive_edges(connection: sqlite3.Connection, projects: Sequence[Known], state: str) -> None:
+def derive_edges(
+    connection: sqlite3.Connection, projects: Sequence[GraphProject], state: str
+) -> None:
     """Derive the edges anew and store them in place of the former ones.
 
     Args:
@@ -62,15 +61,15 @@ def derive_edges(connection: sqlite3.Connection, projects: Sequence[Known], stat
         ).fetchone()
         return _facts_decoder.decode(row[0]) if row is not None and row[0] else None
 
-    account = derive([load_code(connection, numbers[item.id], item, facts) for item in known])
-    _write(connection, account, numbers)
+    collector = derive([load_code(connection, numbers[item.id], item, facts) for item in known])
+    _write(connection, collector, numbers)
     keep_state(connection, state)
 
 
 def load_code(
     connection: sqlite3.Connection,
     rid: int,
-    project: Known,
+    project: GraphProject,
     facts: Callable[[int, str], SourceFacts | None],
 ) -> ProjectCode:
     """Load one project's code from the store; nodes and facts follow when asked for."""
@@ -119,7 +118,6 @@ def load_code(
     }
     return ProjectCode(
         project=project.id,
-        names=project.names,
         folder=str(project.folder),
         remote=project.remote,
         files=files,
@@ -129,12 +127,14 @@ def load_code(
     )
 
 
-def _write(connection: sqlite3.Connection, account: Account, numbers: dict[str, int]) -> None:
+def _write(
+    connection: sqlite3.Connection, collector: EdgeCollector, numbers: dict[str, int]
+) -> None:
     run = connection.execute
     run("DELETE FROM graph_cross")
     run("DELETE FROM graph_near")
     terms: dict[str, int] = {}
-    for relation in sorted({edge.relation for edge in account.edges.values()}):
+    for relation in sorted({edge.relation for edge in collector.edges.values()}):
         run("INSERT OR IGNORE INTO graph_term(text) VALUES(?)", (relation,))
         row = run("SELECT tid FROM graph_term WHERE text=?", (relation,)).fetchone()
         terms[relation] = row[0]
@@ -154,7 +154,7 @@ def _write(connection: sqlite3.Connection, account: Account, numbers: dict[str, 
                 edge.provider_line,
                 edge.detail,
             )
-            for edge in account.edges.values()
+            for edge in collector.edges.values()
         ),
     )
     connection.executemany(
@@ -170,11 +170,11 @@ def _write(connection: sqlite3.Connection, account: Account, numbers: dict[str, 
                 json.dumps(miss.candidates),
                 miss.detail,
             )
-            for miss in account.near.values()
+            for miss in collector.near.values()
         ),
     )
     dropped = [
         {"project": project, "rule": rule, "count": count}
-        for (project, rule), count in sorted(account.dropped.items())
+        for (project, rule), count in sorted(collector.dropped.items())
     ]
     run("INSERT OR REPLACE INTO graph_meta VALUES('near_dropped', ?)", (json.dumps(dropped),))

@@ -1,4 +1,4 @@
-"""Edges between projects: the values, the account that rules write to, the one derivation.
+"""Edges between projects: the values, the words of the rules, the collector they write to.
 
 Derived anew after each change from what the store holds, project by project in the order of
 their ids, so that the result never depends on the order in which projects came. Guards that
@@ -13,11 +13,12 @@ every rule keeps (``docs/explanation/cross-repo-edges.md``):
 - an equal label alone links nothing.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from agentic_os.aggregate.graph.links.code import CodeNode, ProjectCode
 from agentic_os.aggregate.graph.values import AMBIGUOUS, EXTRACTED, INFERRED
+from agentic_os.code.values import UseKind
 
 CERTAIN_SCORE = 1.0
 RE_EXPORT_SCORE = 0.95
@@ -25,6 +26,30 @@ UNDECLARED_SCORE = 0.85
 STUB_SCORE = 0.55
 AMBIGUOUS_SCORE = 0.2
 MAX_CANDIDATES_ENTRIES = 5
+RULE_PACKAGE = "R1"
+RULE_LOCATION = "R1b"
+RULE_MODULE = "R2"
+RULE_STUB = "R2b"
+RULE_DIRECT = "R3"
+RULE_RE_EXPORT = "R3b"
+RULE_SEVERAL = "R3d"
+RULES = (
+    RULE_PACKAGE,
+    RULE_LOCATION,
+    RULE_MODULE,
+    RULE_STUB,
+    RULE_DIRECT,
+    RULE_RE_EXPORT,
+    RULE_SEVERAL,
+)
+"""The rules that make edges between projects (``docs/explanation/cross-repo-edges.md``)."""
+RELATIONS: Mapping[UseKind, str] = {
+    "call": "calls",
+    "inherits": "inherits",
+    "reference": "references",
+    "decorator": "references",
+}
+
 MAX_NEAR_ENTRIES = 1_000
 """Near-misses kept per project and rule; the rest are counted."""
 
@@ -66,18 +91,8 @@ class NearMiss:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """Where an edge starts: a file and line of the consumer, and the node there."""
-
-    code: ProjectCode
-    path: str
-    line: int
-    node: CodeNode | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Goal:
-    """Where an edge ends: a file and line of the provider, and the node there."""
+class Endpoint:
+    """One end of an edge: a file and line of a project, and the node there."""
 
     code: ProjectCode
     path: str
@@ -105,8 +120,8 @@ UNSURE = Verdict(confidence=AMBIGUOUS, score=AMBIGUOUS_SCORE)
 
 
 @dataclass(slots=True)
-class Account:
-    """Collects edges and near-misses; the first of equals stays, bounds are counted."""
+class EdgeCollector:
+    """Collects edges and near-misses; the surest of equals stays, bounds are counted."""
 
     edges: dict[tuple[object, ...], CrossEdge] = field(default_factory=dict)
     near: dict[tuple[object, ...], NearMiss] = field(default_factory=dict)
@@ -115,8 +130,8 @@ class Account:
 
     def link(
         self,
-        place: Place,
-        goal: Goal,
+        source: Endpoint,
+        target: Endpoint,
         *,
         relation: str,
         rule: str,
@@ -124,27 +139,32 @@ class Account:
         detail: str,
     ) -> None:
         """Add an edge; one without a node at both ends is a near-miss (``NODE_MISSING``)."""
-        if place.code.project == goal.code.project:
+        if source.code.project == target.code.project:
             return
-        if place.node is None or goal.node is None:
-            side = "consumer" if place.node is None else "provider"
+        if source.node is None or target.node is None:
+            side = "consumer" if source.node is None else "provider"
             self.miss(
-                place, rule, "NODE_MISSING", detail, (goal.code,), f"the {side}'s graph has no node"
+                source,
+                rule,
+                "NODE_MISSING",
+                detail,
+                (target.code,),
+                f"the {side}'s graph has no node",
             )
             return
         edge = CrossEdge(
-            consumer=place.code.project,
-            provider=goal.code.project,
-            source=place.node,
-            target=goal.node,
+            consumer=source.code.project,
+            provider=target.code.project,
+            source=source.node,
+            target=target.node,
             relation=relation,
             rule=rule,
             confidence=verdict.confidence,
             score=verdict.score,
-            consumer_path=place.path,
-            line=place.line,
-            provider_path=goal.path,
-            provider_line=goal.line,
+            consumer_path=source.path,
+            line=source.line,
+            provider_path=target.path,
+            provider_line=target.line,
             detail=detail,
         )
         key = (edge.source.nid, edge.target.nid, relation, rule, edge.line, detail)
@@ -154,7 +174,7 @@ class Account:
 
     def miss(
         self,
-        place: Place,
+        source: Endpoint,
         rule: str,
         code: str,
         subject: str,
@@ -162,8 +182,8 @@ class Account:
         detail: str = "",
     ) -> None:
         """Record a near-miss, up to ``MAX_NEAR_ENTRIES`` for each project and rule."""
-        owner = (place.code.project, rule)
-        key = (*owner, code, subject, place.path, place.line)
+        owner = (source.code.project, rule)
+        key = (*owner, code, subject, source.path, source.line)
         if key in self.near:
             return
         if self._kept.get(owner, 0) >= MAX_NEAR_ENTRIES:
@@ -171,12 +191,12 @@ class Account:
             return
         self._kept[owner] = self._kept.get(owner, 0) + 1
         self.near[key] = NearMiss(
-            consumer=place.code.project,
+            consumer=source.code.project,
             rule=rule,
             code=code,
             subject=subject,
-            path=place.path,
-            line=place.line,
+            path=source.path,
+            line=source.line,
             candidates=tuple(sorted({item.project for item in candidates})),
             detail=detail,
         )

@@ -10,13 +10,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from agentic_os.aggregate.graph.links.code import ProjectCode
-from agentic_os.aggregate.graph.links.edges import CERTAIN, UNSURE, Account, Goal, Place
+from agentic_os.aggregate.graph.links.edges import (
+    CERTAIN,
+    MAX_CANDIDATES_ENTRIES,
+    RULE_LOCATION,
+    RULE_PACKAGE,
+    UNSURE,
+    EdgeCollector,
+    Endpoint,
+)
 from agentic_os.code.layout import is_excluded
 from agentic_os.code.manifests.values import Dependency, Manifest
 from agentic_os.files.git.checkout import normalise_remote
-
-RULE_NAME = "R1"
-RULE_PLACE = "R1b"
 
 
 @dataclass(slots=True)
@@ -36,10 +41,10 @@ class DeclaredLinks:
         return (consumer, provider, ecosystem, package) in self.held
 
 
-def package_edges(codes: Sequence[ProjectCode], account: Account) -> DeclaredLinks:
+def package_edges(codes: Sequence[ProjectCode], collector: EdgeCollector) -> DeclaredLinks:
     """Derive R1 and R1b; return what is declared, for the other rules."""
     links = DeclaredLinks()
-    rule = _Packages(codes, account, links)
+    rule = _Packages(codes, collector, links)
     for code in codes:
         rule.consumer(code)
     return links
@@ -47,10 +52,10 @@ def package_edges(codes: Sequence[ProjectCode], account: Account) -> DeclaredLin
 
 class _Packages:
     def __init__(
-        self, codes: Sequence[ProjectCode], account: Account, links: DeclaredLinks
+        self, codes: Sequence[ProjectCode], collector: EdgeCollector, links: DeclaredLinks
     ) -> None:
         self.codes = codes
-        self.account = account
+        self.collector = collector
         self.links = links
         self.providers: dict[tuple[str, str], list[ProjectCode]] = {}
         self.hidden: dict[tuple[str, str], list[ProjectCode]] = {}
@@ -73,54 +78,57 @@ class _Packages:
                 if dependency.name and key not in settled:
                     self._named(code, manifest, dependency)
 
-    def _place(self, code: ProjectCode, manifest: Manifest, line: int) -> Place:
+    def _dependency(self, code: ProjectCode, manifest: Manifest, line: int) -> Endpoint:
         node = code.manifest_node(manifest.path)
-        return Place(code=code, path=manifest.path, line=line, node=node)
+        return Endpoint(code=code, path=manifest.path, line=line, node=node)
 
-    def _goal(self, code: ProjectCode, ecosystem: str, name: str) -> Goal:
+    def _declaration(self, code: ProjectCode, ecosystem: str, name: str) -> Endpoint:
         manifest, line = code.packages[(ecosystem, name)]
         node = code.manifest_node(manifest.path)
-        return Goal(code=code, path=manifest.path, line=line, node=node)
+        return Endpoint(code=code, path=manifest.path, line=line, node=node)
 
     # -- R1 ----------------------------------------------------------------------------
 
     def _named(self, code: ProjectCode, manifest: Manifest, dependency: Dependency) -> None:
         key = (dependency.ecosystem, dependency.name)
-        place = self._place(code, manifest, dependency.line)
+        source = self._dependency(code, manifest, dependency.line)
         found = [item for item in self.providers.get(key, ()) if item is not code]
         if not found:
             hidden = [item for item in self.hidden.get(key, ()) if item is not code]
             if hidden:
-                self.account.miss(
-                    place,
-                    RULE_NAME,
+                self.collector.miss(
+                    source,
+                    RULE_PACKAGE,
                     "PROVIDER_EXCLUDED",
                     dependency.name,
                     hidden,
-                    "declared only among tests, examples, fixtures or vendored code",
                 )
             return
         if code.declares(*key):
-            self.account.miss(
-                place, RULE_NAME, "LOCAL_SHADOW", dependency.name, found, "declared here as well"
+            self.collector.miss(
+                source,
+                RULE_PACKAGE,
+                "LOCAL_SHADOW",
+                dependency.name,
+                found,
             )
             return
         certain = len(found) == 1
-        for provider in found[: len(found) if certain else _MOST_ENTRIES]:
-            self.account.link(
-                place,
-                self._goal(provider, *key),
+        for provider in found[: len(found) if certain else MAX_CANDIDATES_ENTRIES]:
+            self.collector.link(
+                source,
+                self._declaration(provider, *key),
                 relation="depends_on",
-                rule=RULE_NAME,
+                rule=RULE_PACKAGE,
                 verdict=CERTAIN if certain else UNSURE,
                 detail=dependency.name,
             )
         if certain:
             self.links.add(code.project, found[0].project, *key)
         else:
-            self.account.miss(
-                place,
-                RULE_NAME,
+            self.collector.miss(
+                source,
+                RULE_PACKAGE,
                 "SEVERAL_PROVIDERS",
                 dependency.name,
                 found,
@@ -130,7 +138,7 @@ class _Packages:
     # -- R1b ---------------------------------------------------------------------------
 
     def _pointed(self, code: ProjectCode, manifest: Manifest, dependency: Dependency) -> bool:
-        place = self._place(code, manifest, dependency.line)
+        source = self._dependency(code, manifest, dependency.line)
         if dependency.kind == "path":
             found = self._at_path(code, manifest, dependency.target)
         else:
@@ -141,28 +149,27 @@ class _Packages:
             return False
         if len(found) != 1:
             if found:
-                self.account.miss(
-                    place,
-                    RULE_PLACE,
+                self.collector.miss(
+                    source,
+                    RULE_LOCATION,
                     "SEVERAL_PROVIDERS",
                     dependency.name or dependency.target,
                     found,
-                    "several projects are at this place",
                 )
             return False
         provider = found[0]
         key = (dependency.ecosystem, dependency.name)
         if key in provider.packages:
-            goal = self._goal(provider, *key)
+            target = self._declaration(provider, *key)
         else:
             node = provider.manifest_node("")
             path = "" if node is None else node.path
-            goal = Goal(code=provider, path=path, line=1, node=node)
-        self.account.link(
-            place,
-            goal,
+            target = Endpoint(code=provider, path=path, line=1, node=node)
+        self.collector.link(
+            source,
+            target,
             relation="depends_on",
-            rule=RULE_PLACE,
+            rule=RULE_LOCATION,
             verdict=CERTAIN,
             detail=dependency.name or dependency.target,
         )
@@ -191,11 +198,7 @@ class _Packages:
 
 def _with_package(found: list[ProjectCode], dependency: Dependency) -> list[ProjectCode]:
     """Of several projects of one repository, prefer those that declare the package."""
-    if len(found) < _SEVERAL_ENTRIES or not dependency.name:
+    if len(found) == 1 or not dependency.name:
         return found
     key = (dependency.ecosystem, dependency.name)
     return [item for item in found if key in item.packages] or found
-
-
-_SEVERAL_ENTRIES = 2
-_MOST_ENTRIES = 5

@@ -3,28 +3,15 @@
 import hashlib
 import sqlite3
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Protocol
 
-RULES_VERSION = 1
+from agentic_os.aggregate.graph.projects import GraphProject
+
+RULES_VERSION = 2
 """Counts up when a rule changes, so that stores derived by the former are derived anew."""
 
 
-class Known(Protocol):
-    """What the derivation needs to know of a project beside the store."""
-
-    @property
-    def id(self) -> str: ...  # noqa: D102 - named by the class
-    @property
-    def folder(self) -> Path: ...  # noqa: D102
-    @property
-    def remote(self) -> str | None: ...  # noqa: D102
-    @property
-    def names(self) -> frozenset[str]: ...  # noqa: D102
-
-
-def derivation_state(connection: sqlite3.Connection, projects: Sequence[Known]) -> str:
-    """Hash everything that edges depend on: contents, names, places and remotes."""
+def derivation_state(connection: sqlite3.Connection, projects: Sequence[GraphProject]) -> str:
+    """Hash everything that edges depend on: contents, places and remotes."""
     numbers = {
         row[0]: (row[1], row[2])
         for row in connection.execute("SELECT project, rid, content FROM graph_repo")
@@ -39,7 +26,6 @@ def derivation_state(connection: sqlite3.Connection, projects: Sequence[Known]) 
             numbers[item.id][1],
             str(item.folder),
             item.remote or "",
-            *sorted(item.names),
         )
         digest.update(("\0".join(parts) + "\n").encode("utf-8", "surrogateescape"))
     return digest.hexdigest()

@@ -7,17 +7,24 @@ INFERRED. Where the consumer's source was read, its imports say more and this ru
 from collections.abc import Sequence
 
 from agentic_os.aggregate.graph.links.code import ProjectCode, Stub
-from agentic_os.aggregate.graph.links.edges import STUB_ONLY, UNDECLARED, Account, Goal, Place
+from agentic_os.aggregate.graph.links.edges import (
+    RULE_STUB,
+    STUB_ONLY,
+    UNDECLARED,
+    EdgeCollector,
+    Endpoint,
+)
 from agentic_os.aggregate.graph.links.packages import DeclaredLinks
 from agentic_os.code.layout import GENERIC_NAMES
 from agentic_os.code.reading import language_family
 from agentic_os.code.standard_names import STANDARD_IDS, graph_id
 
-RULE_STUB = "R2b"
 _IMPORTS = {"imports", "imports_from"}
 
 
-def stub_edges(codes: Sequence[ProjectCode], links: DeclaredLinks, account: Account) -> None:
+def stub_edges(
+    codes: Sequence[ProjectCode], links: DeclaredLinks, collector: EdgeCollector
+) -> None:
     """Derive R2b for every file that the graph knows and nobody could read."""
     unread = [code for code in codes if not all(code.files.values())]
     stubs = {code.project: code.source.stubs() for code in unread}
@@ -29,14 +36,14 @@ def stub_edges(codes: Sequence[ProjectCode], links: DeclaredLinks, account: Acco
             key = ("python", graph_id(provided.module))
             providers.setdefault(key, []).append((code, provided.path, provided.package))
     for code in unread:
-        _project(code, stubs[code.project], links, account, providers)
+        _project(code, stubs[code.project], links, collector, providers)
 
 
 def _project(
     code: ProjectCode,
     stubs: Sequence[Stub],
     links: DeclaredLinks,
-    account: Account,
+    collector: EdgeCollector,
     providers: dict[tuple[str, str], list[tuple[ProjectCode, str, str]]],
 ) -> None:
     own = {graph_id(module.partition(".")[0]) for module in code.python_modules}
@@ -49,26 +56,22 @@ def _project(
         if not found or stub.key in STANDARD_IDS or top in STANDARD_IDS:
             continue
         node = code.nodes.file(stub.path)
-        place = Place(code=code, path=stub.path, line=stub.line, node=node)
+        source = Endpoint(code=code, path=stub.path, line=stub.line, node=node)
         others = [item[0] for item in found]
         if top in own or stub.key in own:
-            account.miss(
-                place, RULE_STUB, "LOCAL_SHADOW", stub.key, others, "it has that name itself"
-            )
+            collector.miss(source, RULE_STUB, "LOCAL_SHADOW", stub.key, others)
             continue
         if top in GENERIC_NAMES:
-            account.miss(place, RULE_STUB, "GENERIC_NAME", stub.key, others, "any may have it")
+            collector.miss(source, RULE_STUB, "GENERIC_NAME", stub.key, others)
             continue
         if len(found) > 1:
-            account.miss(
-                place, RULE_STUB, "SEVERAL_PROVIDERS", stub.key, others, "several files fit"
-            )
+            collector.miss(source, RULE_STUB, "SEVERAL_PROVIDERS", stub.key, others)
             continue
         provider, path, package = found[0]
         declared = links.holds(code.project, provider.project, "python", package)
-        account.link(
-            place,
-            Goal(code=provider, path=path, line=1, node=provider.nodes.file(path)),
+        collector.link(
+            source,
+            Endpoint(code=provider, path=path, line=1, node=provider.nodes.file(path)),
             relation="imports",
             rule=RULE_STUB,
             verdict=UNDECLARED if declared else STUB_ONLY,

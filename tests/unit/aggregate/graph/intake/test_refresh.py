@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from agentic_os.aggregate.graph.intake import files as graph_files
-from agentic_os.aggregate.graph.intake.refresh import GraphProject, refresh_graphs
+from agentic_os.aggregate.graph.intake.refresh import refresh_graphs
+from agentic_os.aggregate.graph.projects import GraphProject
 from agentic_os.code.passages.density import MAX_SOURCE_MARKS
 from support.graph.builder import GRAPH, GraphFleet, graph_of
 from support.graph.code import pyproject
@@ -305,22 +306,6 @@ def test_a_graph_that_moved_is_read_from_its_new_place(graphs: GraphFleet) -> No
     moved = GraphProject(id="lib", name="lib", folder=graphs.root / "lib", graph_path="other.json")
     refresh_graphs(graphs.connection, [moved])
     assert {row[1] for row in graphs.dump()["nodes"]} == {"a.py", "pkg_python_fancy"}
-
-
-def test_a_renamed_project_is_linked_by_its_new_name(graphs: GraphFleet) -> None:
-    served = {
-        "srv.py": "from fastapi import FastAPI\napp = FastAPI()\n@app.get('/a/b')\ndef f(): ...\n"
-    }
-    graphs.write("srv", served)
-    graphs.write("web", {"c.py": "import requests\nrequests.get('http://orders/a/b')\n"})
-    projects = [graphs.project("srv"), graphs.project("web")]
-    refresh_graphs(graphs.connection, projects)
-    assert rules(graphs) == set()
-    named = GraphProject(
-        id="srv", name="srv", folder=graphs.root / "srv", graph_path=GRAPH, aliases=("orders",)
-    )
-    assert refresh_graphs(graphs.connection, [named, projects[1]]).changed
-    assert rules(graphs) == {"R5"}
 
 
 def test_secrets_are_taken_out_before_anything_is_stored(tmp_path: Path) -> None:

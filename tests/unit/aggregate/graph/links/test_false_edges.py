@@ -408,154 +408,6 @@ def several_providers() -> Iterator[Case]:
     )
 
 
-def false_requests() -> Iterator[Case]:
-    def server(*routes: str) -> Files:
-        text = "from fastapi import FastAPI\napp = FastAPI()\n"
-        for number, route in enumerate(routes):
-            method, path = route.split(" ")
-            text += f"@app.{method.lower()}('{path}')\ndef f{number}(): ...\n"
-        return {"pyproject.toml": pyproject("orders"), "srv.py": text}
-
-    calls = {
-        "method-differs": ("requests.post('http://orders/a/b')", "GET /a/b"),
-        "longer-path": ("requests.get('http://orders/a/b/c')", "GET /a/b"),
-        "shorter-path": ("requests.get('http://orders/a')", "GET /a/b"),
-        "other-literal": ("requests.get('http://orders/a/c')", "GET /a/b"),
-        "computed-against-literal": ("requests.get(f'http://orders/a/{x}')", "GET /a/b"),
-        "other-host": ("requests.get('https://api.stripe.com/a/b')", "GET /a/b"),
-        "other-variable": ("requests.get(PAYMENTS_URL + '/a/b')", "GET /a/b"),
-        "health": ("requests.get('http://orders/health')", "GET /health"),
-        "metrics": ("requests.get('http://orders/metrics')", "GET /metrics"),
-        "login": ("requests.post('http://orders/api/v1/login')", "POST /api/v1/login"),
-        "root": ("requests.get('http://orders/')", "GET /"),
-        "parameters-only": ("requests.get('http://orders/x/y')", "GET /{a}/{b}"),
-        "one-word-local": ("requests.get('http://localhost/items')", "GET /items"),
-        "api-and-one-word": (
-            "requests.get('http://127.0.0.1:80/api/v2/items')",
-            "GET /api/v2/items",
-        ),
-        "no-literal-path": ("requests.get(url)", "GET /a/b"),
-        "dictionary-get": ("settings.get('/a/b')", "GET /a/b"),
-        "own-method-get": ("self.get('http://orders/a/b')", "GET /a/b"),
-        "mock-client": ("client.get('/a/b')", "GET /a/b"),
-    }
-    for name, (call, route) in calls.items():
-        yield (
-            f"request-{name}",
-            {"c.py": f"import requests\n\ndef go(x, url, self, client, settings):\n    {call}\n"},
-            [server(route)],
-            NOTHING,
-        )
-    yield (
-        "request-served-here-too",
-        {
-            "c.py": "import requests\nrequests.get('http://localhost/a/b')\n",
-            "srv.py": "from fastapi import FastAPI\napp = FastAPI()\n@app.get('/a/b')\ndef f(): ...\n",
-        },
-        [server("GET /a/b")],
-        NOTHING,
-    )
-    yield (
-        "request-in-a-test",
-        {"tests/test_c.py": "import requests\nrequests.get('http://orders/a/b')\n"},
-        [server("GET /a/b")],
-        NOTHING,
-    )
-    yield (
-        "route-in-a-test",
-        {"c.py": "import requests\nrequests.get('http://orders/a/b')\n"},
-        [
-            {
-                "pyproject.toml": pyproject("orders"),
-                "tests/srv.py": server("GET /a/b")["srv.py"],
-            }
-        ],
-        NOTHING,
-    )
-    yield (
-        "fetch-of-its-own",
-        {"c.ts": "function fetch(u: string) {}\nfetch('http://orders/a/b');\n"},
-        [server("GET /a/b")],
-        NOTHING,
-    )
-    yield (
-        "router-of-something-else",
-        {"c.py": "import requests\nrequests.get('http://orders/a/b')\n"},
-        [
-            {
-                "pyproject.toml": pyproject("orders"),
-                "srv.py": "from mine import App\napp = App()\n@app.get('/a/b')\ndef f(): ...\n",
-            }
-        ],
-        NOTHING,
-    )
-
-
-def false_programs() -> Iterator[Case]:
-    def tool(command: str) -> Files:
-        return {
-            "pyproject.toml": pyproject("t", extra=f'[project.scripts]\n"{command}" = "f:main"\n'),
-            "f.py": "def main(): ...\n",
-        }
-
-    for command in (
-        "python",
-        "git",
-        "docker",
-        "npm",
-        "make",
-        "test",
-        "server",
-        "cli",
-        "run",
-        "serve",
-    ):
-        yield (
-            f"command-{command}",
-            {"a.py": f"import subprocess\nsubprocess.run(['{command}', 'x'])\n"},
-            [tool(command)] if command != "serve" else [tool("serve-it")],
-            NOTHING,
-        )
-    yield (
-        "command-by-path",
-        {
-            "a.py": "import subprocess\nsubprocess.run(['./bin/frob'])\nsubprocess.run(['/usr/bin/frob'])\n"
-        },
-        [tool("frob")],
-        NOTHING,
-    )
-    yield (
-        "command-of-its-own",
-        {**tool("frob"), "a.py": "import subprocess\nsubprocess.run(['frob'])\n"},
-        [tool("frob")],
-        NOTHING,
-    )
-    yield (
-        "command-as-an-argument",
-        {"a.py": "import subprocess\nsubprocess.run(['echo', 'frob'])\n"},
-        [tool("frob")],
-        NOTHING,
-    )
-    yield (
-        "run-that-is-not-subprocess",
-        {"a.py": "from mine import run\nrun(['frob'])\n"},
-        [tool("frob")],
-        NOTHING,
-    )
-    yield (
-        "server-name-not-command",
-        {".mcp.json": json.dumps({"mcpServers": {"frob": {"command": "node", "args": ["x.js"]}}})},
-        [tool("frob")],
-        NOTHING,
-    )
-    yield (
-        "python-module-undeclared",
-        {"a.py": "import subprocess\nsubprocess.run(['python', '-m', 'fancy'])\n"},
-        [LIB],
-        NOTHING,
-    )
-
-
 CASES: list[Case] = [
     case
     for group in (
@@ -565,8 +417,6 @@ CASES: list[Case] = [
         excluded_places,
         shadows,
         several_providers,
-        false_requests,
-        false_programs,
     )
     for case in group()
 ]
@@ -609,7 +459,6 @@ def anything(*_arguments: object) -> bool:
         ("is_standard_module", nothing, "node-builtin-"),
         ("is_excluded", nothing, "provider-in-"),
         ("GENERIC_NAMES", frozenset[str](), "generic-package-"),
-        ("SYSTEM_COMMANDS", frozenset[str](), "command-"),
         ("UNSURE", graph_edges.CERTAIN, "two-"),
         ("DeclaredLinks.holds", anything, "plain-module-"),
     ],

@@ -1,4 +1,4 @@
-"""R2 and R3 for Go: packages by module path and folder, symbols by package clause.
+"""Go's imports: packages by module path and folder, symbols by package clause.
 
 The module is the longest that is the import path or a prefix of it at a slash. A package is
 a folder; a name in it may be defined in several files under build constraints, which makes
@@ -6,220 +6,150 @@ it AMBIGUOUS. ``internal`` packages and ``main`` packages cannot be imported fro
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from agentic_os.aggregate.graph.links.code import ProjectCode
 from agentic_os.aggregate.graph.links.edges import (
     CERTAIN,
     MAX_CANDIDATES_ENTRIES,
+    RULE_MODULE,
     UNDECLARED,
     UNSURE,
-    Account,
-    Goal,
-    Place,
+    EdgeCollector,
+    Endpoint,
     Verdict,
 )
-from agentic_os.aggregate.graph.links.languages.python import (
-    RELATIONS,
-    RULE_DIRECT,
-    RULE_MODULE,
-    RULE_SEVERAL,
-)
+from agentic_os.aggregate.graph.links.languages.definitions import Choice, Definition
 from agentic_os.aggregate.graph.links.packages import DeclaredLinks
 from agentic_os.code.layout import is_excluded
 from agentic_os.code.standard_names import is_standard_module
-from agentic_os.code.values import Import, SourceFacts, Use
+from agentic_os.code.values import Import, Use
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Package:
-    """One Go package of a provider: its folder's files and what they define."""
+class GoImports:
+    """Resolves the imports and selectors of Go."""
 
-    provider: ProjectCode
-    name: str
-    files: tuple[str, ...]
-    verdict: Verdict
+    family = "go"
+    separator = "."
 
-    @property
-    def face(self) -> str:
-        """The file that stands for the package: ``doc.go``, its namesake, or the first."""
-        for wanted in ("doc.go", f"{self.name}.go"):
-            for path in self.files:
-                if path.rpartition("/")[2] == wanted:
-                    return path
-        return self.files[0]
-
-
-def go_edges(codes: Sequence[ProjectCode], links: DeclaredLinks, account: Account) -> None:
-    """Derive the Go edges of every project."""
-    rule = _Go(codes, links, account)
-    for code in codes:
-        for path, facts in code.sources("go"):
-            if facts.imports:
-                rule.file(code, path, facts)
-
-
-class _Go:
     def __init__(
-        self, codes: Sequence[ProjectCode], links: DeclaredLinks, account: Account
+        self, codes: Sequence[ProjectCode], links: DeclaredLinks, collector: EdgeCollector
     ) -> None:
-        self.links = links
-        self.account = account
-        self.modules: dict[str, list[ProjectCode]] = {}
+        """Index the modules that every project declares."""
+        self._links = links
+        self._collector = collector
+        self._modules: dict[str, list[ProjectCode]] = {}
+        self._names: dict[tuple[str, str], dict[str, list[Definition]]] = {}
         for code in codes:
             for (ecosystem, name), (manifest, _) in code.packages.items():
                 if ecosystem == "go" and not is_excluded(manifest.path):
-                    self.modules.setdefault(name, []).append(code)
+                    self._modules.setdefault(name, []).append(code)
 
-    def file(self, code: ProjectCode, path: str, facts: SourceFacts) -> None:
-        """Link the imports of one file, then the selectors on them."""
-        taken = [self._import(code, path, item) for item in facts.imports]
-        for use in facts.uses:
-            self._use(code, path, facts, use, taken)
-
-    # -- choosing the provider -----------------------------------------------------------
-
-    def _module_of(self, module: str) -> str | None:
-        while module:
-            if module in self.modules:
-                return module
-            module = module.rpartition("/")[0]
-        return None
-
-    def _packages(self, place: Place, module: str) -> list[_Package]:
-        code = place.code
-        if is_standard_module("go", module):
-            return []
-        name = self._module_of(module)
+    def choices(self, source: Endpoint, module: str) -> list[Choice]:
+        """Return the packages that an import path means: in declared modules, else in all."""
+        code = source.code
+        name = None if is_standard_module("go", module) else self._module_of(module)
         if name is None:
             return []
-        found = [item for item in self.modules[name] if item is not code]
-        if code.declares("go", name) or not found:
-            if found:
-                self._miss(place, "LOCAL_SHADOW", module, found, "this project is that module")
+        found = [item for item in self._modules[name] if item is not code]
+        if not found:
             return []
-        if any(path.startswith(f"vendor/{module}/") for path in code.files):
-            self._miss(place, "LOCAL_SHADOW", module, found, "vendored in this project")
+        vendored = any(path.startswith(f"vendor/{module}/") for path in code.files)
+        if vendored or code.declares("go", name):
+            self._miss(source, "LOCAL_SHADOW", module, found)
             return []
         if "internal" in module[len(name) :].split("/"):
-            self._miss(
-                place, "GO_INTERNAL", module, found, "internal packages stay in their module"
-            )
+            self._miss(source, "GO_INTERNAL", module, found)
             return []
         declared = [
-            item for item in found if self.links.holds(code.project, item.project, "go", name)
+            item for item in found if self._links.holds(code.project, item.project, "go", name)
         ]
         kept = declared or found
         verdict = CERTAIN if declared else UNDECLARED
         if len(kept) > 1:
             verdict = UNSURE
-            self._miss(place, "SEVERAL_PROVIDERS", module, kept, "several are that module")
-        packages = [
-            self._package(place, item, name, module, verdict)
+            self._miss(source, "SEVERAL_PROVIDERS", module, kept)
+        choices = [
+            self._package(source, item, name, module, verdict)
             for item in kept[:MAX_CANDIDATES_ENTRIES]
         ]
-        return [package for package in packages if package is not None]
+        return [choice for choice in choices if choice is not None]
+
+    def bound(self, choice: Choice, _item: Import) -> Definition:
+        """Return the package: an import without a name binds what its clause says."""
+        return choice.module
+
+    def attribute(self, module: Definition, name: str) -> list[Definition]:
+        """Return the definitions of a name in all files of a package."""
+        key = (module.code.project, module.path.rpartition("/")[0])
+        if key not in self._names:
+            self._names[key] = _package_names(module.code, key[1])
+        return self._names[key].get(name, [])
+
+    def means(self, module: Definition, item: Import, use: Use) -> bool:
+        """Whether the local name is the one given, else the one of the package clause."""
+        return bool(item.local) or module.name == use.local
+
+    def _module_of(self, module: str) -> str | None:
+        while module:
+            if module in self._modules:
+                return module
+            module = module.rpartition("/")[0]
+        return None
 
     def _package(
-        self, place: Place, provider: ProjectCode, name: str, module: str, verdict: Verdict
-    ) -> _Package | None:
+        self, source: Endpoint, provider: ProjectCode, name: str, module: str, verdict: Verdict
+    ) -> Choice | None:
         manifest, _ = provider.packages[("go", name)]
         rest = module[len(name) :].strip("/")
-        folder = "/".join(part for part in (manifest.folder, rest) if part)
-        files = tuple(
-            path
-            for path in provider.paths.get("go", ())
-            if path.rpartition("/")[0] == folder and not is_excluded(path)
-        )
+        files = _package_files(provider, "/".join(filter(None, (manifest.folder, rest))))
         if not files:
-            self._miss(place, "MODULE_UNKNOWN", module, [provider], "no file of its graph is there")
+            self._miss(source, "MODULE_UNKNOWN", module, [provider])
             return None
         clauses = {
             facts.package
-            for facts in (provider.facts(path) for path in files)
+            for facts in map(provider.facts, files)
             if facts is not None and facts.package
         }
         if clauses == {"main"}:
-            self._miss(place, "GO_MAIN", module, [provider], "a main package cannot be imported")
+            self._miss(source, "GO_MAIN", module, [provider])
             return None
         clauses -= {"main"}
         clause = next(iter(clauses)) if len(clauses) == 1 else ""
-        return _Package(provider=provider, name=clause, files=files, verdict=verdict)
+        face = _face(clause, files)
+        return Choice(module=Definition.module(provider, face, clause), verdict=verdict)
 
     def _miss(
-        self, place: Place, code: str, subject: str, others: Sequence[ProjectCode], detail: str
+        self, source: Endpoint, code: str, subject: str, others: Sequence[ProjectCode]
     ) -> None:
-        self.account.miss(place, RULE_MODULE, code, subject, others, detail)
+        self._collector.miss(source, RULE_MODULE, code, subject, others)
 
-    # -- imports and selectors -----------------------------------------------------------
 
-    def _import(self, code: ProjectCode, path: str, item: Import) -> list[_Package]:
-        place = Place(code=code, path=path, line=item.line, node=code.nodes.file(path))
-        packages = self._packages(place, item.module)
-        for package in packages:
-            face = package.face
-            self.account.link(
-                place,
-                Goal(
-                    code=package.provider,
-                    path=face,
-                    line=1,
-                    node=package.provider.nodes.file(face),
-                ),
-                relation="imports",
-                rule=RULE_MODULE,
-                verdict=package.verdict,
-                detail=item.module,
+def _package_files(code: ProjectCode, folder: str) -> list[str]:
+    return [
+        path
+        for path in code.paths.get("go", ())
+        if path.rpartition("/")[0] == folder and not is_excluded(path)
+    ]
+
+
+def _package_names(code: ProjectCode, folder: str) -> dict[str, list[Definition]]:
+    found: dict[str, list[Definition]] = {}
+    for path in _package_files(code, folder):
+        facts = code.facts(path)
+        if facts is None or facts.package in {"", "main"}:
+            continue
+        for item in facts.bindings:
+            definition = Definition(
+                code=code, path=path, line=item.line, name=item.name, form="definition"
             )
-        return packages
+            found.setdefault(item.name, []).append(definition)
+    return found
 
-    def _use(
-        self,
-        code: ProjectCode,
-        path: str,
-        facts: SourceFacts,
-        use: Use,
-        taken: list[list[_Package]],
-    ) -> None:
-        for index in use.imports:
-            explicit = bool(facts.imports[index].local)
-            for package in taken[index]:
-                if not explicit and package.name != use.local:
-                    continue
-                node = code.user_node(path, facts, use.scope)
-                place = Place(code=code, path=path, line=use.line, node=node)
-                self._selector(place, package, use)
 
-    def _selector(self, place: Place, package: _Package, use: Use) -> None:
-        name = use.chain[0] if use.chain else ""
-        provider = package.provider
-        wanted = f"{use.local}.{name}"
-        found: list[tuple[str, int]] = []
-        for path in package.files:
-            facts = provider.facts(path)
-            if facts is None or facts.package in {"", "main"}:
-                continue
-            found.extend((path, item.line) for item in facts.bindings if item.name == name)
-        if not found:
-            self.account.miss(
-                place,
-                RULE_DIRECT,
-                "NAME_UNKNOWN",
-                wanted,
-                (provider,),
-                "not defined in the package",
-            )
-            return
-        several = len(found) > 1
-        relation = RELATIONS[use.kind] if len(use.chain) == 1 else "references"
-        for path, line in found[:MAX_CANDIDATES_ENTRIES]:
-            node = provider.nodes.symbol(path, name, line) or provider.nodes.file(path)
-            verdict = UNSURE if several else CERTAIN
-            self.account.link(
-                place,
-                Goal(code=provider, path=path, line=line, node=node),
-                relation=relation,
-                rule=RULE_SEVERAL if several else RULE_DIRECT,
-                verdict=verdict.capped(package.verdict),
-                detail=wanted,
-            )
+def _face(clause: str, files: Sequence[str]) -> str:
+    """Return the file that stands for a package: ``doc.go``, its namesake, or the first."""
+    for wanted in ("doc.go", f"{clause}.go"):
+        for path in files:
+            if path.rpartition("/")[2] == wanted:
+                return path
+    return files[0]

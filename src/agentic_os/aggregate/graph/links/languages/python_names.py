@@ -12,46 +12,11 @@ Chains are followed at most ``MAX_HOPS_ENTRIES`` deep, each step once. A provide
 the name from a third project is not followed there.
 """
 
-from dataclasses import dataclass
-from typing import Literal
-
 from agentic_os.aggregate.graph.links.code import ProjectCode
-from agentic_os.code.layout import CONVENTIONAL_ROOTS
+from agentic_os.aggregate.graph.links.languages.definitions import Definition, unique
 from agentic_os.code.values import STAR, Binding, SourceFacts
 
 MAX_HOPS_ENTRIES = 8
-
-Form = Literal["definition", "value", "module", "package", "label"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Definition:
-    """One thing that a name can stand for; ``hops`` counts the re-exports passed."""
-
-    code: ProjectCode
-    path: str
-    line: int
-    name: str
-    form: Form
-    hops: int = 0
-
-    @classmethod
-    def module(cls, code: ProjectCode, path: str, name: str, hops: int = 0) -> "Definition":
-        """Make the definition that stands for a module."""
-        return cls(code=code, path=path, line=1, name=name, form="module", hops=hops)
-
-    @classmethod
-    def package(cls, code: ProjectCode, name: str) -> "Definition | None":
-        """Make the definition of a namespace package, where the provider has one."""
-        prefix = f"{name}."
-        if any(module.startswith(prefix) for module in code.python_modules):
-            return cls(code=code, path="", line=1, name=name, form="package")
-        return None
-
-    @property
-    def key(self) -> tuple[str, str, int, str]:
-        """What makes two definitions the same."""
-        return (self.code.project, self.path, self.line, self.name)
 
 
 class PythonNames:
@@ -66,7 +31,7 @@ class PythonNames:
         """Return what ``name`` of the module at ``path`` can be; empty when nothing shows."""
         key = (code.project, path, name)
         if key not in self._known:
-            self._known[key] = _unique(self._find(code, path, name, 0, frozenset()))
+            self._known[key] = unique(self._find(code, path, name, 0, frozenset()))
         return self._known[key]
 
     def attribute(self, item: Definition, name: str) -> list[Definition]:
@@ -75,12 +40,18 @@ class PythonNames:
             found = self.member(item.code, item.path, name)
             if found:
                 return found
-        dotted = f"{item.name}.{name}"
-        provided = item.code.python_modules.get(dotted)
+        module = self.module(item.code, f"{item.name}.{name}")
+        return [] if module is None else [module]
+
+    def module(self, code: ProjectCode, name: str, hops: int = 0) -> Definition | None:
+        """Return the module or the namespace package of that name in a project."""
+        provided = code.python_modules.get(name)
         if provided is not None:
-            return [Definition.module(item.code, provided.path, dotted)]
-        package = Definition.package(item.code, dotted)
-        return [] if package is None else [package]
+            return Definition.module(code, provided.path, name, hops)
+        prefix = f"{name}."
+        if any(module.startswith(prefix) for module in code.python_modules):
+            return Definition(code=code, path="", line=1, name=name, form="package")
+        return None
 
     def _table(self, code: ProjectCode, path: str, facts: SourceFacts) -> dict[str, list[Binding]]:
         key = (code.project, path)
@@ -152,7 +123,7 @@ class PythonNames:
         root, *chain = binding.member.split(".")
         found = self._find(code, path, root, hops, trail)
         for name in chain:
-            if not all(item.form in {"module", "package"} for item in found):
+            if not all(item.is_module for item in found):
                 found = []
                 break
             found = [each for item in found for each in self.attribute(item, name)]
@@ -180,10 +151,8 @@ class PythonNames:
         module = absolute_module(code, path, binding.module)
         provided = code.python_modules.get(module)
         if not binding.member:
-            if provided is not None:
-                return [Definition.module(code, provided.path, module, hops)]
-            package = Definition.package(code, module)
-            return [] if package is None else [package]
+            bound = self.module(code, module, hops)
+            return [] if bound is None else [bound]
         if provided is not None and provided.path != path:
             found = self._find(code, provided.path, binding.member, hops + 1, trail)
             if found:
@@ -237,40 +206,3 @@ def absolute_module(code: ProjectCode, path: str, module: str) -> str:
     if level > 1:
         parts = parts[: len(parts) - (level - 1)] if level - 1 < len(parts) else []
     return ".".join([*parts, *([inner] if inner else [])])
-
-
-def inner_python_file(code: ProjectCode, path: str, module: str) -> str | None:
-    """Return the file of the same project that ``module`` means when ``path`` imports it.
-
-    Relative imports go from the importing file's folder; others are looked for beside it, in
-    the folders above it, and in the conventional source folders, as a program started there
-    would find them.
-    """
-    inner = module.lstrip(".")
-    level = len(module) - len(inner)
-    folder = path.rpartition("/")[0]
-    if level:
-        for _ in range(level - 1):
-            folder = folder.rpartition("/")[0]
-        bases = [folder]
-    else:
-        bases = [folder]
-        while folder:
-            folder = folder.rpartition("/")[0]
-            bases.append(folder)
-        bases += [root for root in CONVENTIONAL_ROOTS if root]
-    for base in bases:
-        stem = "/".join(part for part in (base, inner.replace(".", "/")) if part)
-        for candidate in (f"{stem}/__init__.py".lstrip("/"), f"{stem}.py"):
-            if candidate in code.files:
-                return candidate
-    return None
-
-
-def _unique(found: list[Definition]) -> list[Definition]:
-    kept: dict[tuple[str, str, int, str], Definition] = {}
-    for item in found:
-        known = kept.get(item.key)
-        if known is None or item.hops < known.hops:
-            kept[item.key] = item
-    return sorted(kept.values(), key=lambda item: item.key)

@@ -287,7 +287,7 @@ def links(
     project: Projects = None,
     rule: Annotated[
         list[str] | None,
-        typer.Option("--rule", metavar="R", help="Only this rule (R1 to R7); repeatable."),
+        typer.Option("--rule", metavar="R", help="Only this rule (R1 to R3d); repeatable."),
     ] = None,
     near: Annotated[
         bool,

@@ -6,8 +6,8 @@ are near, nothing to link.
 
 from typing import TYPE_CHECKING
 
+from agentic_os.aggregate.graph.codes import graph_error
 from agentic_os.cli.output import say, table
-from agentic_os.errors import GraphError
 
 if TYPE_CHECKING:
     from agentic_os.errors import AgenticOSError
@@ -28,17 +28,9 @@ def unsettled(outcome: "Outcome", name: str) -> "AgenticOSError | None":
 
     match outcome:
         case "ambiguous":
-            return GraphError(
-                f"{one_line(name)} means several nodes",
-                code="GRAPH_NAME_AMBIGUOUS",
-                hint="Give one of their ids, a path with the name (src/app.py:load), or --project.",
-            )
+            return graph_error("GRAPH_NAME_AMBIGUOUS", f"{one_line(name)} means several nodes")
         case "unknown":
-            return GraphError(
-                f"no node is called {one_line(name)}",
-                code="GRAPH_NAME_UNKNOWN",
-                hint="graph find looks for parts of names.",
-            )
+            return graph_error("GRAPH_NAME_UNKNOWN", f"no node is called {one_line(name)}")
         case _:
             return None
 
