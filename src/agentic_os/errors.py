@@ -6,7 +6,6 @@
     |-- UsageError                 exit 64  the command line or a request is malformed
     |-- SettingsError              exit 1   projects.toml or another file of the person's is wrong
     |-- FilesError                 exit 1   a file could not be read or published safely
-    |-- TextError                  exit 1   text that cannot be parsed at all
     |-- RegistryError              exit 1   roots, projects, names
     |   |-- RootMissingError       exit 1   a root that was named does not exist
     |   `-- UnknownProjectError    exit 1   no project answers to a name; near names are listed
@@ -85,12 +84,6 @@ class FilesError(AgenticOSError):
     """A file could not be read or published safely; see ``agentic_os.files``."""
 
     default_code = "FILE_UNREADABLE"
-
-
-class TextError(AgenticOSError):
-    """Text that cannot be parsed at all."""
-
-    default_code = "TEXT_INVALID"
 
 
 class RegistryError(AgenticOSError):

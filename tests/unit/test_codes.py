@@ -12,7 +12,6 @@ SOURCES = Path(agentic_os.__file__).parent
 BY_HAND = {
     "cli/actions/fleet/models.py",
     "tiers/embed/listing.py",
-    "tiers/index/status.py",
 }
 """Modules that still write a diagnostic without a table."""
 TABLE = CodeTable(

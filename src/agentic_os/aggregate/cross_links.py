@@ -116,7 +116,7 @@ def names_of(projects: Iterable[Project]) -> Names:
 def cross_links(
     text: str, *, own: Project, names: Names, first_line: int = 1
 ) -> tuple[CrossLink, ...]:
-    """The other projects that a text names, each once, at its first mention.
+    """Return the other projects that a text names, each once, at its first mention.
 
     Args:
         text: the (redacted) text.
@@ -159,7 +159,7 @@ def _is_marked(line: str, start: int, end: int) -> bool:
 
 
 def _absolute(path: str, own: Project) -> str:
-    """The absolute form of a written path, by its text alone: nothing on disk is asked."""
+    """Return the absolute form of a written path, by its text alone: nothing on disk is asked."""
     if path.startswith("~/"):
         return str(Path.home()) + path[1:]
     if path.startswith("/"):

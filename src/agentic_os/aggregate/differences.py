@@ -49,7 +49,7 @@ def states_too_much(text: str) -> bool:
 
 
 def statements(text: str, source: Provenance) -> Iterator[Statement]:
-    """The first ``MAX_STATEMENTS_ENTRIES`` statements of one fact, each with its own line.
+    """Return the first ``MAX_STATEMENTS_ENTRIES`` statements of one fact, each with its own line.
 
     Args:
         text: the whole redacted fact file, front matter included.
@@ -90,7 +90,7 @@ def _statements(text: str, source: Provenance) -> Iterator[Statement]:
 
 
 def differences(stated: Iterable[Statement]) -> tuple[Difference, ...]:
-    """The keys on which projects differ, with every value and all of its sources."""
+    """Return the keys on which projects differ, with every value and all of its sources."""
     keys: dict[str, dict[str, list[Statement]]] = {}
     for statement in stated:
         values = keys.setdefault(normal_key(statement.key), {})
@@ -114,10 +114,10 @@ def differences(stated: Iterable[Statement]) -> tuple[Difference, ...]:
 
 
 def normal_key(key: str) -> str:
-    """A key without case, markup and separators: ``Base-URL`` and ``base url`` are one."""
+    """Return a key without case, markup and separators: ``Base-URL`` and ``base url`` are one."""
     return _SEPARATORS.sub(" ", _MARKUP.sub("", key)).strip().casefold()
 
 
 def normal_value(value: str) -> str:
-    """A value without case, markup, spacing and a closing full stop."""
+    """Return a value without case, markup, spacing and a closing full stop."""
     return " ".join(_MARKUP.sub("", value).split()).rstrip(".").casefold()

@@ -11,11 +11,10 @@ from pathlib import PurePosixPath
 from msgspec.structs import replace
 
 from agentic_os.errors import RegistryError
+from agentic_os.registry.lookup import MAX_NEAR_ENTRIES, MAX_SHOWN_CHARS
 from agentic_os.results import FactView, MemoryData
 from agentic_os.text.fencing import one_line
 
-MAX_NEAR_ENTRIES = 5
-MAX_SHOWN_CHARS = 80
 _LINE = re.compile(r":\d+\Z")
 
 

@@ -28,7 +28,7 @@ class Person:
 
     @classmethod
     def here(cls) -> "Person":
-        """The surroundings of this process."""
+        """Return the surroundings of this process."""
         return cls(environ=os.environ, home=Path.home(), current=Path.cwd())
 
 
@@ -62,5 +62,5 @@ def find_fleet(
 
 
 def scan_fleet(found: Fleetwide) -> Answer[ScanData]:
-    """The projects below the roots, each with its descriptor's diagnostics."""
+    """Return the projects below the roots, each with its descriptor's diagnostics."""
     return Answer(data=found.fleet.view, warnings=found.fleet.diagnostics)

@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 
 def aggregate_fleet(workspace: Workspace) -> Answer[AggregateData]:
-    """What the store holds and what opening the workspace took in."""
+    """Return what the store holds and what opening the workspace took in."""
     store = workspace.store
     refreshed = workspace.refreshed
     count = {
@@ -77,7 +77,7 @@ def _secret_names(workspace: Workspace) -> int:
 def memory(
     workspace: Workspace, projects: Sequence[str] = (), *, fact: str | None = None
 ) -> Answer[MemoryData]:
-    """The union of memory, whole, of the named projects, or the facts that ``fact`` means.
+    """Return the union of memory, whole, of the named projects, or the facts that ``fact`` means.
 
     Raises:
         UnknownProjectError: a name means no project, or several.
@@ -103,13 +103,13 @@ def differences(workspace: Workspace, projects: Sequence[str] = ()) -> Answer[Di
 
 
 def vault(workspace: Workspace, projects: Sequence[str] = ()) -> Answer[VaultData]:
-    """The vault notes of all projects that have a vault."""
+    """Return the vault notes of all projects that have a vault."""
     scope = workspace.project_ids(projects)
     return _answer(workspace, vault_union(workspace.store, scope), scope)
 
 
 def capabilities(workspace: Workspace, projects: Sequence[str] = ()) -> Answer[CapabilitiesData]:
-    """The inverted inventory of skills, servers and hooks, opted-out projects included."""
+    """Return the inverted inventory of skills, servers and hooks, opted-out projects included."""
     scope = workspace.project_ids(projects)
     return _answer(workspace, capabilities_union(workspace.store, scope), scope)
 

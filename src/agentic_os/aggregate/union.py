@@ -192,7 +192,7 @@ def _by_project(
 
 
 def capabilities_union(store: Store, scope: Scope = None) -> CapabilitiesData:
-    """The inverted inventory: each skill, server and hook, and the projects that have it."""
+    """Return the inverted inventory: each skill, server and hook, and the projects that have it."""
     wordings: dict[tuple[CapabilitySection, str], tuple[dict[str, list[Provenance]], ...]] = {}
     for row in store.connection.execute(_CAPABILITIES):
         section, name, detail, declared, project = row[:5]

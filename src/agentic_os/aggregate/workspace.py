@@ -127,7 +127,7 @@ class Workspace:
         ]
 
     def project_ids(self, names: Sequence[str], *, paths: bool = True) -> frozenset[str] | None:
-        """The ids that ``--project`` values mean; ``None`` when there are none.
+        """Return the ids that ``--project`` values mean; ``None`` when there are none.
 
         Raises:
             UnknownProjectError: a name means no project, or several.
@@ -240,7 +240,7 @@ def _nothing_found(fleet: Fleet) -> tuple[Diagnostic, ...]:
 
 
 def _known_descriptors(space: Space) -> dict[str, KnownDescriptor]:
-    """Descriptors that an earlier run parsed; none where there is no store."""
+    """Return the descriptors that an earlier run parsed; empty without a store."""
     store = open_store(space)
     if store is None:
         return {}

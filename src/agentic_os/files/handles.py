@@ -19,12 +19,12 @@ _CHUNK_BYTES = 64 * 1024 * 1024  # one read(2) asks for no more than this
 _ATTEMPTS = 2
 
 # Absent on some platforms, where Folder.open refuses before they are used.
-_NOFOLLOW: int = getattr(os, "O_NOFOLLOW", 0)
-_DIRECTORY: int = getattr(os, "O_DIRECTORY", 0)
-_CLOEXEC: int = getattr(os, "O_CLOEXEC", 0)
+NOFOLLOW: int = getattr(os, "O_NOFOLLOW", 0)
+DIRECTORY: int = getattr(os, "O_DIRECTORY", 0)
+CLOEXEC: int = getattr(os, "O_CLOEXEC", 0)
 _NONBLOCK: int = getattr(os, "O_NONBLOCK", 0)
-_FILE_FLAGS = os.O_RDONLY | _NOFOLLOW | _NONBLOCK | _CLOEXEC
-_FOLDER_FLAGS = os.O_RDONLY | _DIRECTORY | _NOFOLLOW | _CLOEXEC
+_FILE_FLAGS = os.O_RDONLY | NOFOLLOW | _NONBLOCK | CLOEXEC
+_FOLDER_FLAGS = os.O_RDONLY | DIRECTORY | NOFOLLOW | CLOEXEC
 _REGULAR = stat.S_IFREG
 
 

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Self
 
 from agentic_os.errors import FilesError
+from agentic_os.files.handles import CLOEXEC, NOFOLLOW
 from agentic_os.files.refusals import failed
 
 _LOCK_FILE_MODE = 0o600
@@ -15,8 +16,6 @@ _FIRST_WAIT_SECONDS = 0.005
 _LONGEST_WAIT_SECONDS = 0.1
 _PID_BYTES = 20
 _LOCK_ATTEMPTS = 5  # a deleted lock file is made anew; more is a fight
-_NOFOLLOW: int = getattr(os, "O_NOFOLLOW", 0)
-_CLOEXEC: int = getattr(os, "O_CLOEXEC", 0)
 
 
 class ExclusiveLock:
@@ -43,7 +42,7 @@ class ExclusiveLock:
     def holder(self) -> int | None:
         """Return the process id written in the lock file, if any (it may be stale)."""
         try:
-            fd = os.open(self._path, os.O_RDONLY | _NOFOLLOW | _CLOEXEC)
+            fd = os.open(self._path, os.O_RDONLY | NOFOLLOW | CLOEXEC)
         except OSError:
             return None
         try:
@@ -122,8 +121,8 @@ class ExclusiveLock:
         self.release()
 
     def _try(self) -> bool | None:
-        """Return whether the lock was taken, or nothing when its file was deleted."""
-        flags = os.O_RDWR | os.O_CREAT | _NOFOLLOW | _CLOEXEC
+        """Return whether the lock was taken, or ``None`` if its file was deleted."""
+        flags = os.O_RDWR | os.O_CREAT | NOFOLLOW | CLOEXEC
         fd = os.open(self._path, flags, _LOCK_FILE_MODE)
         try:
             if not _flock_take(fd):

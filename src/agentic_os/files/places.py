@@ -54,7 +54,7 @@ def places_from(environ: Mapping[str, str]) -> Places:
 
 
 def _chosen(environ: Mapping[str, str], variable: str) -> Path | None:
-    """Return the absolute path that a variable names, or nothing when it is unset."""
+    """Return the absolute path that a variable names, or ``None`` if it is unset."""
     value = environ.get(variable, "")
     if not value:
         return None

@@ -18,6 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from agentic_os.errors import FilesError
+from agentic_os.files.handles import CLOEXEC, DIRECTORY, NOFOLLOW
 from agentic_os.files.locking import ExclusiveLock
 from agentic_os.files.refusals import failed
 
@@ -35,9 +36,6 @@ PRIVATE_FILE_MODE = 0o600
 PRIVATE_FOLDER_MODE = 0o700
 
 _PARTIAL_SUFFIX = ".partial"
-_NOFOLLOW: int = getattr(os, "O_NOFOLLOW", 0)
-_CLOEXEC: int = getattr(os, "O_CLOEXEC", 0)
-_DIRECTORY: int = getattr(os, "O_DIRECTORY", 0)
 
 
 def publish(path: Path, data: bytes, mode: int = PRIVATE_FILE_MODE) -> None:
@@ -101,7 +99,7 @@ def private_folder(path: Path) -> Path:
                 if not step.is_dir():
                     step.mkdir(mode=PRIVATE_FOLDER_MODE)
                     step.chmod(PRIVATE_FOLDER_MODE)  # mkdir's mode passes through the umask
-        fd = os.open(path, os.O_RDONLY | _DIRECTORY | _CLOEXEC)
+        fd = os.open(path, os.O_RDONLY | DIRECTORY | CLOEXEC)
         try:
             found = os.fstat(fd)
             if found.st_uid != os.geteuid():
@@ -122,7 +120,7 @@ def private_folder(path: Path) -> Path:
 
 
 def _write_synced(path: Path, data: bytes, mode: int) -> None:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW | _CLOEXEC
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | NOFOLLOW | CLOEXEC
     fd = os.open(path, flags, PRIVATE_FILE_MODE)
     try:
         os.fchmod(fd, mode)
@@ -140,7 +138,7 @@ def sync_folder(folder: Path) -> None:
     Raises:
         OSError: the folder cannot be opened or synced.
     """
-    fd = os.open(folder, os.O_RDONLY | _DIRECTORY | _CLOEXEC)
+    fd = os.open(folder, os.O_RDONLY | DIRECTORY | CLOEXEC)
     try:
         os.fsync(fd)
     except OSError as fault:

@@ -32,7 +32,10 @@ from agentic_os.files.fingerprints import (
     Fingerprint,
 )
 from agentic_os.files.handles import (
+    CLOEXEC,
+    DIRECTORY,
     MAX_DEPTH_FOLDERS,
+    NOFOLLOW,
     components,
     open_folder,
     read_steady,
@@ -42,9 +45,7 @@ from agentic_os.files.refusals import refusal, shown
 
 __all__ = ["MAX_DEPTH_FOLDERS", "Entry", "EntryKind", "FileRead", "Fingerprint", "Folder"]
 
-_NOFOLLOW: int = getattr(os, "O_NOFOLLOW", 0)
-_DIRECTORY: int = getattr(os, "O_DIRECTORY", 0)
-_ROOT_FLAGS = os.O_RDONLY | _DIRECTORY | getattr(os, "O_CLOEXEC", 0)
+_ROOT_FLAGS = os.O_RDONLY | DIRECTORY | CLOEXEC
 
 
 class Folder:
@@ -68,7 +69,7 @@ class Folder:
             FilesError: FILE_MISSING, NOT_A_FOLDER, LINK_REFUSED (a circle of links),
                 NAME_INVALID, FILE_UNREADABLE or PLATFORM_UNSUPPORTED.
         """
-        if not (_NOFOLLOW and _DIRECTORY and os.open in os.supports_dir_fd):
+        if not (NOFOLLOW and DIRECTORY and os.open in os.supports_dir_fd):
             raise FilesError(
                 "this platform has no handle-relative opens",
                 code="PLATFORM_UNSUPPORTED",
@@ -194,7 +195,7 @@ class Folder:
         return found, truncated
 
     def outline(self, *, limit_entries: int) -> list[EntryTuple]:
-        """What ``entries`` with ``stat`` says, whole or not at all, to be compared.
+        """Return what ``entries`` with ``stat`` says, whole or not at all, to be compared.
 
         Raises:
             FilesError: FILE_UNREADABLE, or TOO_MANY_ENTRIES beyond ``limit_entries``.

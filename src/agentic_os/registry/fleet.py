@@ -29,9 +29,9 @@ from agentic_os.registry.surfaces import survey
 from agentic_os.registry.walk.pruning import Pruning
 from agentic_os.registry.walk.walking import (
     Candidate,
-    Ground,
     Progress,
     Walk,
+    WalkOptions,
     listed_candidate,
     walk,
 )
@@ -108,14 +108,14 @@ def load_fleet(
     Raises:
         RootMissingError: a root does not exist or is not a folder.
     """
-    ground = Ground(
+    options = WalkOptions(
         limits=settings.limits,
         pruning=Pruning(exclude=settings.exclude),
         aios=aios,
         home=home,
         progress=progress,
     )
-    walks = _walk_all(roots, ground)
+    walks = _walk_all(roots, options)
     listed = {os.path.realpath(entry.path): entry for entry in settings.projects}
     loader = _Loader(home=home, known=known, clock=clock)
     for found in walks:
@@ -145,14 +145,14 @@ def load_fleet(
     )
 
 
-def _walk_all(roots: Sequence[Root], ground: Ground) -> list[Walk]:
+def _walk_all(roots: Sequence[Root], options: WalkOptions) -> list[Walk]:
     """Walk the innermost roots first: each then gets its own full depth, and counts once."""
     order = sorted(
         range(len(roots)), key=lambda position: -os.path.realpath(roots[position].path).count("/")
     )
     walks: dict[int, Walk] = {}
     for position in order:
-        walks[position] = walk(roots[position], ground)
+        walks[position] = walk(roots[position], options)
     return [walks[position] for position in range(len(roots))]
 
 

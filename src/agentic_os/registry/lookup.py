@@ -57,7 +57,7 @@ def find_project(
 def containing_project(projects: Sequence[Project], path: Path) -> Project | None:
     """Return the project whose folder, or any checkout of it, holds ``path``.
 
-    The innermost one, where projects are nested; nothing when none holds it.
+    The innermost one if projects are nested; ``None`` if none holds it.
     """
     real = _real(path)
     deepest: tuple[int, Project] | None = None

@@ -20,7 +20,7 @@ from agentic_os.text.secrets.values_of import redacted_value
 
 @cache
 def redactor_of(allow: frozenset[str]) -> Redactor:
-    """The redactor of a person's allow-list."""
+    """Return the redactor of a person's allow-list."""
     return Redactor(allow=allow)
 
 
@@ -43,7 +43,7 @@ _Words = tuple[tuple[str, str, str], tuple[Diagnostic, ...]]
 
 
 def _words(sighting: Sighting) -> _Words:
-    """A project's names (its own, its branch's, its folder's), and what was noticed of it."""
+    """Return a project's names (own, branch, folder) and what was noticed about it."""
     descriptor, location = sighting.descriptor, sighting.location
     return (
         (descriptor.name, location.branch or "", sighting.candidate.relative),

@@ -44,7 +44,7 @@ def load_settings(places: Places, *, home: Path) -> Settings:
 
 
 def read_text(file: Path) -> str | None:
-    """Read the person's own file; nothing when it does not exist.
+    """Read the person's own file; ``None`` if it does not exist.
 
     It may be reached through a link, as dotfile managers make them; it must be a
     regular file of at most ``MAX_SETTINGS_BYTES``.

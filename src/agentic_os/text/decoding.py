@@ -3,7 +3,7 @@
 import msgspec
 
 _UTF8_BOM = b"\xef\xbb\xbf"
-_UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
+UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 REPLACEMENT = "\ufffd"
 
 
@@ -23,7 +23,7 @@ def decode(data: bytes) -> Decoded:
     """
     replaced = False
     encoding = "utf-8"
-    if data[:2] in _UTF16_BOMS:
+    if data[:2] in UTF16_BOMS:
         encoding = "utf-16"
     elif data[:3] == _UTF8_BOM:
         data = data[3:]

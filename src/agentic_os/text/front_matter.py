@@ -125,7 +125,7 @@ def _parse(lines: Sequence[str], *, nested: bool) -> tuple[dict[str, str], list[
 
 
 def _key_name(key: str) -> str:
-    """Return the key without its quotes, or nothing when it is no plain word."""
+    """Return the key without its quotes, or ``None`` if it is no plain word."""
     key = key.rstrip()
     if key[:1] in {'"', "'"} and key[-1:] == key[:1]:
         key = key[1:-1]
@@ -147,7 +147,7 @@ def _is_item(line: str) -> bool:
 
 
 def _value(name: str, value: str, more: Sequence[str]) -> str | None:
-    """Join a value with its further lines; nothing for a nested mapping."""
+    """Join a value with its further lines; ``None`` for a nested mapping."""
     if _BLOCK_SCALAR.match(value):
         return _block_scalar(value[0], more)
     parts = [part for part in (line.strip() for line in more) if part]

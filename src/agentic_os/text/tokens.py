@@ -135,7 +135,7 @@ def fts_query(query: str, *, any_term: bool = False) -> str | None:
         any_term: ask for one of the words rather than for all of them.
 
     Returns:
-        The expression, or nothing when there is no letter or digit to look for.
+        The expression, or ``None`` if there is no letter or digit to look for.
     """
     terms = query_terms(query)
     telling = [term for term in terms if term.strip(_PUNCTUATION).lower() not in _STOP_WORDS]

@@ -88,7 +88,7 @@ def test_a_platform_without_relative_opens_is_refused(
     assert code_of(lambda: Folder.open(tree)) == "PLATFORM_UNSUPPORTED"
 
 
-@pytest.mark.parametrize("flag", ["_NOFOLLOW", "_DIRECTORY"])
+@pytest.mark.parametrize("flag", ["NOFOLLOW", "DIRECTORY"])
 def test_a_platform_without_a_needed_flag_is_refused(
     tree: Path, monkeypatch: pytest.MonkeyPatch, flag: str
 ) -> None:

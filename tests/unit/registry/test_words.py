@@ -262,7 +262,7 @@ def test_a_record_that_agrees_under_another_name(recorded: str) -> None:
 
 def test_depth_is_counted_through_siblings() -> None:
     """Closing a folder of the tree takes back one level, no more and no less."""
-    most = yaml_nodes.MAX_DEPTH_LEVELS
+    most = yaml_nodes.MAX_NESTING_LEVELS
     flat = "[" + "[],[]," * most + "1]"
     just = "[[],[],[]," + "[" * (most - 1) + "]" * (most - 1) + "]"
     over = "[[],[],[]," + "[" * most + "]" * most + "]"

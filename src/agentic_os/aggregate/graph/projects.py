@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from agentic_os.registry.descriptor.memory_block import GRAPH_TIER
 from agentic_os.registry.fleet import Fleet
 
-GRAPH_TIER = 2
 """The rung of the ladder from which a project contributes its graph (design section 5)."""
 
 

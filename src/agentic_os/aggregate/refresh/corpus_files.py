@@ -26,6 +26,7 @@ from agentic_os.files.git.ignore import MAX_IGNORE_BYTES, IgnoreRules
 from agentic_os.files.git.index import read_index
 from agentic_os.files.reading import Entry, Fingerprint, Folder
 from agentic_os.registry.walk.enclosing import checkouts_above
+from agentic_os.registry.walk.listing import GIT
 from agentic_os.registry.walk.pruning import AIOS_FILE, MARKER_FILES, enters, is_closed
 from agentic_os.text.decoding import decode
 
@@ -33,8 +34,7 @@ CORPUS_LIMIT_ENTRIES = 200_000
 """Names of one project that are looked at."""
 CORPUS_DEPTH_FOLDERS = 48
 _IGNORE_FILE = ".gitignore"
-_GIT = ".git"
-_NEVER = frozenset({_GIT, ".agents", ".claude"})
+_NEVER = frozenset({GIT, ".agents", ".claude"})
 _ROLES = {"source": Role.SOURCE, "document": Role.DOCUMENT}
 
 
@@ -87,7 +87,7 @@ def _folders(files: AbstractSet[str]) -> frozenset[str]:
 
 
 def _rules_above(top: Path, common_dir: Path, prefix: str) -> IgnoreRules:
-    """The checkout's own excludes, and the ``.gitignore`` files above the project."""
+    """Return the checkout's own excludes, and the ``.gitignore`` files above the project."""
     rules = IgnoreRules()
     try:
         with Folder.open(common_dir) as git:
@@ -195,7 +195,7 @@ class CorpusFiles:
     def _closed(self, entries: Sequence[Entry]) -> LeftOut | None:
         """Why nothing below a folder is taken, by what lies in it."""
         names = {entry.name for entry in entries}
-        if _GIT in names:
+        if GIT in names:
             return LeftOut.OTHER_REPOSITORY
         markers = {name for name in names if name in MARKER_FILES}
         if AIOS_FILE in markers:
@@ -221,7 +221,7 @@ class CorpusFiles:
     def _file(
         self, entry: Entry, path: str, folder: Folder, rules: IgnoreRules, *, ignored: bool
     ) -> Candidate | None:
-        if path in self.held or entry.name == _GIT:
+        if path in self.held or entry.name == GIT:
             return None
         if path not in self.known.files and (
             ignored or rules.ignores(self.known.prefix + path, folder=False)
@@ -236,7 +236,7 @@ class CorpusFiles:
 
 
 def _admitted(entry: Entry, path: str) -> Fingerprint | LeftOut:
-    """The fingerprint of a file that counts, or why it does not."""
+    """Return the fingerprint of a file that counts, or why it does not."""
     if entry.kind != "file":
         return LeftOut.LINK if entry.kind == "link" else LeftOut.SPECIAL
     if entry.fingerprint is None:

@@ -51,7 +51,7 @@ class Intake:
         self.changed = self.changed or content
 
     def number(self) -> None:
-        """Number new rows after those that are there."""
+        """Begin numbering new rows after those that are there."""
         self.next_file = self._next("file")
         self.next_document = self._next("document")
 
@@ -227,7 +227,7 @@ AND template = (project IN (
 
 
 def problem_row(pk: int, diagnostic: Diagnostic, *, unread: bool) -> tuple[object, ...]:
-    """The row of what was noticed about a file; ``unread`` where it is evidence not read."""
+    """Return the row of what was noticed about a file; ``unread`` where it is evidence not read."""
     return (
         pk,
         diagnostic.path or "",

@@ -228,7 +228,7 @@ class Run(Intake):
         self.remember(pk, seen.digest())
 
     def remember(self, pk: int, digest: bytes | None) -> None:
-        """Keep what the sweep of a project saw; nothing when it may not hold for the next."""
+        """Keep what the sweep of a project saw; ``None`` if it may not hold for the next one."""
         if digest == self.swept.get(pk):
             return
         self.start(content=False)
@@ -237,7 +237,7 @@ class Run(Intake):
             self.connection.execute("INSERT INTO swept VALUES(?,?)", (pk, digest))
 
     def known(self, pk: int) -> dict[str, KnownFile]:
-        """What the store holds of a project's files, by path."""
+        """Return what the store holds of a project's files, by path."""
         return {
             row[0]: KnownFile._make(row[1:]) for row in self.connection.execute(_KNOWN_FILES, (pk,))
         }

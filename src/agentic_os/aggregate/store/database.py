@@ -38,7 +38,7 @@ STORE_UNWRITABLE = "STORE_UNWRITABLE"
 
 @lru_cache(maxsize=1)
 def schema() -> str:
-    """The whole DDL of the store."""
+    """Return the whole DDL of the store."""
     folder = importlib.resources.files("agentic_os.aggregate.store")
     return folder.joinpath("schema.sql").read_text("utf-8") + GRAPH_DDL
 
@@ -163,7 +163,7 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def store_error(fault: sqlite3.Error) -> StoreError:
-    """The error a person reads for a fault of SQLite; never its own words, they carry paths."""
+    """Return the error for a fault of SQLite, without its words: they carry paths."""
     if isinstance(fault, sqlite3.OperationalError) and "locked" in str(fault):
         return StoreLockedError("the store is busy", hint="Try again in a moment.")
     if isinstance(fault, sqlite3.OperationalError) and any(

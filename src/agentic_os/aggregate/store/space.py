@@ -47,7 +47,7 @@ class Space:
 
 
 def space_for(cache: Path, roots: Iterable[Path], *, rules: str = "") -> Space:
-    """The space of a set of roots; nothing is created yet."""
+    """Return the space of a set of roots; nothing is created yet."""
     names = tuple(sorted({str(root.resolve()) for root in roots}))
     digest = hashlib.sha256("\0".join(names).encode("utf-8", "surrogateescape")).hexdigest()[:16]
     return Space(folder=cache / SPACES_FOLDER / digest, roots=names, rules=rules)

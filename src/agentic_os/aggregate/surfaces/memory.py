@@ -155,7 +155,7 @@ def _too_many_statements(path: str) -> Diagnostic:
 
 
 def line_count(text: str) -> int:
-    """Number of lines, an unfinished last one counted, an empty file one."""
+    """Return the number of lines, an unfinished last one counted, an empty file one."""
     return max(1, text.count("\n") + (0 if text.endswith("\n") else 1))
 
 

@@ -114,7 +114,7 @@ def outline(project: Project, folder: Folder, note: Note) -> bool:
 
 
 def _opened(project: Project) -> tuple[str | None, str | None]:
-    """The paths of the memory and of the vault, of those that are there and may be opened."""
+    """Return the paths of memory and vault, each ``None`` unless it may be opened."""
     if not project.retrieval:
         return None, None
     surfaces = (project.surfaces.memory, project.surfaces.vault)
@@ -126,7 +126,7 @@ def _opened(project: Project) -> tuple[str | None, str | None]:
 
 
 def _single_files(project: Project) -> tuple[tuple[str, Role], ...]:
-    """The files outside memory and vault, where a project may have them."""
+    """Return the files outside memory and vault, where a project may have them."""
     return (
         (f"{project.layout}/{CAPABILITIES_NAME}", Role.CAPABILITIES),
         (INVOCATIONS_NAME, Role.INVOCATIONS),
@@ -193,7 +193,7 @@ def _vault(folder: Folder, path: str, note: Note) -> Iterator[Candidate | Unread
 def _vault_entry(
     vault: Folder, entry: Entry, path: str, depth: int
 ) -> Candidate | Unread | str | None:
-    """What one name of a vault is: a note, a fault, a folder to walk (its path), or nothing."""
+    """Judge one name of a vault: a note, a fault, the path of a folder to walk, or ``None``."""
     if entry.kind == "folder":
         if not is_note_folder(entry.name):
             return None

@@ -151,7 +151,7 @@ def _host(authority: str) -> str:
 
 
 def _parts(path: str) -> list[str]:
-    """Return the components of a repository's path; nothing when it is not plain."""
+    """Return the components of a repository's path; ``None`` if it is not plain."""
     parts = [part for part in path.split("/") if part not in {"", "."}]
     if parts and parts[-1] == ".git":
         parts.pop()
@@ -261,7 +261,7 @@ def _small(folder: Path, relative: str) -> bytes | None:
 
 
 def _bounded(folder: Path, relative: str, limit_bytes: int) -> bytes | None:
-    """Read a file, or give nothing when it is missing, too large, a link or unreadable."""
+    """Read a file; ``None`` if it is missing, too large, a link or unreadable."""
     try:
         with Folder.open(folder) as opened:
             return opened.read(relative, limit_bytes=limit_bytes).data

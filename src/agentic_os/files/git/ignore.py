@@ -38,7 +38,7 @@ _CLASSES = {
     "xdigit": r"0-9a-fA-F",
 }
 _Part = re.Pattern[str] | None
-"""One component of a pattern; nothing stands for ``**``."""
+"""One component of a pattern; ``None`` stands for ``**``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,7 @@ def _fits(parts: Sequence[_Part], path: Sequence[str]) -> bool:
 
 @lru_cache(maxsize=4_096)
 def _component(text: str) -> re.Pattern[str] | None:
-    """Compile one component; nothing where it can match no name."""
+    """Compile one component; ``None`` if it can match no name."""
     pieces: list[str] = [""]  # what stands between the stars
     at = 0
     while at < len(text):
@@ -202,7 +202,7 @@ def _atom(text: str, at: int) -> tuple[str, int] | None:
 
 
 def _bracket(text: str, at: int) -> tuple[str, int] | None:
-    """Read a bracket expression behind its ``[``; nothing where it is not closed."""
+    """Read a bracket expression behind its ``[``; ``None`` if it is not closed."""
     negated = text[at : at + 1] in {"!", "^"}
     at += negated
     ranges = ""

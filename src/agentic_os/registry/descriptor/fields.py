@@ -5,7 +5,11 @@ from typing import TYPE_CHECKING
 
 from agentic_os.registry.codes import diagnostic
 from agentic_os.registry.descriptor import yaml_nodes
-from agentic_os.registry.descriptor.memory_block import MemoryBlock, read_memory_block
+from agentic_os.registry.descriptor.memory_block import (
+    MAX_WORD_CHARS,
+    MemoryBlock,
+    read_memory_block,
+)
 from agentic_os.registry.descriptor.numbers import whole_number
 from agentic_os.registry.descriptor.values import CONTEXTS, Context, Descriptor, Layout
 from agentic_os.text.fencing import one_line
@@ -17,7 +21,6 @@ if TYPE_CHECKING:
 
 MAX_NAME_CHARS = 200
 MAX_DESCRIPTION_CHARS = 2000
-MAX_WORD_CHARS = 80
 KNOWN_CONTRACT_VERSION = 2
 
 

@@ -43,7 +43,7 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """What one layout came to; nothing at all where there is no such file."""
+    """What reading one layout gave; all ``None`` if there is no such file."""
 
     layout: Layout
     parsed: ParsedDescriptor | None = None
@@ -181,7 +181,7 @@ def _is_foreign(outcome: _Outcome) -> bool:
 
 
 def _problem(fault: FilesError, config: str) -> Diagnostic | None:
-    """Say why a descriptor could not be read; nothing where there simply is none."""
+    """Say why a descriptor could not be read; ``None`` if there is no descriptor at all."""
     match fault.code:
         case "FILE_MISSING" | "NOT_A_FOLDER":
             return None

@@ -164,7 +164,7 @@ class _Reader:
         return shown or None, False
 
     def tier(self) -> int | None:
-        """Return the declared tier, brought into 0 to 3; nothing when it says none."""
+        """Return the declared tier, limited to 0 to 3; ``None`` if there is none."""
         node = self._block.nodes.get("tier")
         value = yaml_nodes.scalar(node)
         if node is None or (value is not None and value.kind == "null"):

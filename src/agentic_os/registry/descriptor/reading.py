@@ -25,7 +25,7 @@ from agentic_os.registry.descriptor.values import (
     ParsedDescriptor,
 )
 from agentic_os.results import Diagnostic
-from agentic_os.text.decoding import decode
+from agentic_os.text.decoding import UTF16_BOMS, decode
 from agentic_os.text.fencing import one_line
 
 MAX_DESCRIPTOR_BYTES = 262_144
@@ -34,7 +34,6 @@ _EVIDENT_KEYS = frozenset({"project_key", "github_project_number"})
 _MEMORY_KEYS = frozenset({"tier", "memory_path", "vault_path", "graph_path", "rag_endpoint"})
 # What YAML refuses in its text; NUL is gone already.
 _CONTROLS = re.compile("[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]")
-_UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 
 
 def parse_descriptor(data: bytes, *, layout: Layout, folder_name: str) -> ParsedDescriptor:
@@ -84,7 +83,7 @@ def too_large(path: str) -> Diagnostic:
 
 def _text(data: bytes, path: str, problems: list[Diagnostic]) -> str:
     decoded = decode(data)
-    if decoded.replaced or data[:2] in _UTF16_BOMS:
+    if decoded.replaced or data[:2] in UTF16_BOMS:
         message = "the descriptor is not plain UTF-8"
         problems.append(diagnostic("DESCRIPTOR_NOT_UTF8", message, path=path))
     return decoded.text

@@ -72,7 +72,7 @@ def has_surrogate_escapes(record: str) -> bool:
 
 
 def read_record(data: bytes, *, path: str) -> ScaffoldRecord | None:
-    """Read the record of a descriptor's bytes; nothing where there is none.
+    """Read the record of a descriptor's bytes; ``None`` if it has none.
 
     Args:
         data: the whole file.

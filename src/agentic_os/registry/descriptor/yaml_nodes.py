@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
     from yaml import CSafeLoader, Node
 
-MAX_DEPTH_LEVELS = 64
+MAX_NESTING_LEVELS = 64
 MAX_EVENTS_ENTRIES = 100_000
 
 ScalarKind = Literal["text", "null", "boolean"]
 
 # Block nesting grows by indentation or by a run of indicators at a line's start; with
-# fewer than this many in a row it cannot pass twice MAX_DEPTH_LEVELS.
-_RUN = rf"[ \t\-?:]{{{MAX_DEPTH_LEVELS}}}"
+# fewer than this many in a row it cannot pass twice MAX_NESTING_LEVELS.
+_RUN = rf"[ \t\-?:]{{{MAX_NESTING_LEVELS}}}"
 _LONG_RUN = re.compile("\n" + _RUN)
 _LONG_FIRST_RUN = re.compile(_RUN)
 _ODD_LINE_ENDS = ("\x85", "\u2028", "\u2029")
@@ -68,7 +68,7 @@ class Block(msgspec.Struct, frozen=True, kw_only=True):
 
 @lru_cache(maxsize=1)
 def _composer() -> "type[CSafeLoader]":
-    """The loader that composes nodes without working out the tags of plain scalars."""
+    """Return the loader that composes nodes without working out the tags of plain scalars."""
     # Loaded for the first descriptor that an earlier run did not parse: often there is none.
     import yaml
 
@@ -89,7 +89,7 @@ def _composer() -> "type[CSafeLoader]":
 
 
 def compose(text: str) -> "Node | Broken | None":
-    """Return the root node of the only document; nothing when it is empty or null."""
+    """Return the root node of the only document; ``None`` if it is empty or null."""
     import yaml
 
     if _suspicious(text):
@@ -111,7 +111,7 @@ def compose(text: str) -> "Node | Broken | None":
 
 
 def block(node: Any) -> Block | None:
-    """Return a mapping node as a block; nothing for any other node.
+    """Return a mapping node as a block; ``None`` for any other node.
 
     Keys that are not scalars are passed over; a key is the text that was written.
     """
@@ -129,7 +129,7 @@ def block(node: Any) -> Block | None:
 
 
 def scalar(node: Any) -> Scalar | None:
-    """Return a scalar node as a value; nothing for any other node."""
+    """Return a scalar node as a value; ``None`` for any other node."""
     if node is None or node.id != _SCALAR:
         return None
     text: str = node.value
@@ -151,7 +151,7 @@ def line_of(node: "Node") -> int:
 def _suspicious(text: str) -> bool:
     """Whether the text could nest deeply; cheap, and true too often rather than too seldom."""
     return (
-        text.count("[") + text.count("{") > MAX_DEPTH_LEVELS
+        text.count("[") + text.count("{") > MAX_NESTING_LEVELS
         or _LONG_RUN.search(text) is not None
         or _LONG_FIRST_RUN.match(text) is not None
         or any(end in text for end in _ODD_LINE_ENDS)
@@ -167,8 +167,8 @@ def _too_deep(text: str) -> Broken | None:
         for count, event in enumerate(yaml.parse(text, Loader=_composer())):
             if isinstance(event, yaml.CollectionStartEvent):
                 depth += 1
-                if depth > MAX_DEPTH_LEVELS:
-                    reason = f"it is nested more than {MAX_DEPTH_LEVELS} levels deep"
+                if depth > MAX_NESTING_LEVELS:
+                    reason = f"it is nested more than {MAX_NESTING_LEVELS} levels deep"
                     mark = event.start_mark
                     line = None if mark is None else mark.line + 1
                     return Broken(reason=reason, line=line, too_deep=True)

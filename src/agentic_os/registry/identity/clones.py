@@ -66,7 +66,7 @@ def _differing(one: Mapping[str, object], other: Mapping[str, object]) -> set[st
 
 
 def _says(sighting: Sighting) -> Mapping[str, object]:
-    """What a checkout would be read for, each part as a value that can be compared."""
+    """Return what a checkout would be read for, each part as a value that can be compared."""
     descriptor, surfaces = sighting.descriptor, sighting.surfaces
     says: dict[str, object] = {"descriptor": replace(descriptor, diagnostics=())}
     parts = {"inventory": f"{descriptor.layout}/CAPABILITIES.md", "servers": ".mcp.json"}

@@ -65,7 +65,7 @@ def _kind(entry: os.DirEntry[str]) -> EntryKind:
 
 
 def kind_at(fd: int, name: str) -> EntryKind | None:
-    """Tell what a name in an open folder is; nothing when there is none."""
+    """Return the kind of a name in an open folder; ``None`` if there is no such name."""
     try:
         mode = os.stat(name, dir_fd=fd, follow_symlinks=False).st_mode
     except OSError:

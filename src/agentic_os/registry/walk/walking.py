@@ -56,7 +56,7 @@ class Walk(msgspec.Struct, frozen=True, kw_only=True):
     diagnostics: tuple[Diagnostic, ...]
 
 
-class Ground(msgspec.Struct, frozen=True, kw_only=True):
+class WalkOptions(msgspec.Struct, frozen=True, kw_only=True):
     """What every walk of one run shares.
 
     ``seen`` holds the real paths of the folders that were listed, so that roots which
@@ -71,7 +71,7 @@ class Ground(msgspec.Struct, frozen=True, kw_only=True):
     seen: set[str] = msgspec.field(default_factory=set)
 
 
-def walk(root: Root, ground: Ground) -> Walk:
+def walk(root: Root, options: WalkOptions) -> Walk:
     """Walk one root.
 
     Raises:
@@ -84,8 +84,8 @@ def walk(root: Root, ground: Ground) -> Walk:
             f"the root {one_line(root.typed)} does not exist or is not a folder",
             hint=f"it comes from the {root.origin}",
         )
-    run = _Run(Path(real), ground)
-    if real in ground.seen:
+    run = _Run(Path(real), options)
+    if real in options.seen:
         run.note("ROOT_OVERLAPS", f"the root {one_line(root.typed)} was walked already", "")
     else:
         run.walk(real)
@@ -93,7 +93,7 @@ def walk(root: Root, ground: Ground) -> Walk:
 
 
 def listed_candidate(folder: Path, *, home: Path | None = None) -> Candidate | None:
-    """Look at one folder that the person lists as a project; nothing if it is no folder.
+    """Look at one folder that the person lists as a project; ``None`` if it is no folder.
 
     Its enclosing checkouts are looked up, nothing below it is walked.
     """
@@ -123,11 +123,11 @@ def listed_candidate(folder: Path, *, home: Path | None = None) -> Candidate | N
 class _Run:
     """The walk of one root."""
 
-    def __init__(self, root: Path, ground: Ground) -> None:
+    def __init__(self, root: Path, options: WalkOptions) -> None:
         self._root = root
-        self._ground = ground
-        self._aios = os.path.realpath(ground.aios) if ground.aios else None
-        self._home = os.path.realpath(ground.home) if ground.home else None
+        self._options = options
+        self._aios = os.path.realpath(options.aios) if options.aios else None
+        self._home = os.path.realpath(options.home) if options.home else None
         self._folders = 0
         self._candidates: list[Candidate] = []
         self._diagnostics: list[Diagnostic] = []
@@ -136,8 +136,8 @@ class _Run:
 
     def walk(self, real: str) -> None:
         """List the root and everything below it, depth first, in the order of names."""
-        limits, seen, progress = self._ground.limits, self._ground.seen, self._ground.progress
-        above = checkouts_above(os.path.dirname(real), home=self._ground.home)  # noqa: PTH120
+        limits, seen, progress = self._options.limits, self._options.seen, self._options.progress
+        above = checkouts_above(os.path.dirname(real), home=self._options.home)  # noqa: PTH120
         stack: list[tuple[str, str, int, tuple[str, ...]]] = [(real, "", 0, above)]
         while stack:
             path, relative, depth, checkouts = stack.pop()
@@ -175,8 +175,8 @@ class _Run:
 
     def result(self) -> Walk:
         """Return what was seen."""
-        if self._ground.progress:
-            self._ground.progress(self._folders, len(self._candidates))
+        if self._options.progress:
+            self._options.progress(self._folders, len(self._candidates))
         return Walk(
             root=self._root,
             folders=self._folders,
@@ -189,8 +189,8 @@ class _Run:
         self._diagnostics.append(diagnostic(code, message, path=one_line(relative) or "."))
 
     def _list(self, path: str, relative: str) -> Listing | None:
-        """List one folder; nothing where it cannot be, or is an AIOS folder."""
-        limit = self._ground.limits.entries
+        """List one folder; ``None`` if it cannot be listed or is an AIOS folder."""
+        limit = self._options.limits.entries
         try:
             fd = os.open(path, FOLDER_FLAGS)
             try:
@@ -218,13 +218,13 @@ class _Run:
         if is_closed(listing.markers, listing.below):
             return []
         below = listing.below
-        if self._ground.pruning.exclude:
+        if self._options.pruning.exclude:
             below = [name for name in below if not self._excluded(name, relative)]
         below.sort(reverse=True)
         return below
 
     def _excluded(self, name: str, relative: str) -> bool:
-        return self._ground.pruning.excludes(name, f"{relative}/{name}" if relative else name)
+        return self._options.pruning.excludes(name, f"{relative}/{name}" if relative else name)
 
     def _look(
         self,

@@ -88,7 +88,7 @@ def _redacted_record(value: Any, redactor: Redactor, but: str) -> object:
 
 @cache
 def _names(kind: Hashable, but: str) -> tuple[str, ...]:
-    """The fields of a dataclass or a struct but one; none of any other type."""
+    """Return the fields of a dataclass or a struct but one; none of any other type."""
     if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
         names = kind.__struct_fields__
     else:

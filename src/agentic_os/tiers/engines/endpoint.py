@@ -21,9 +21,9 @@ from typing import TypeAlias
 from urllib.parse import urlsplit
 
 from agentic_os.network.addresses import is_loopback
+from agentic_os.registry.descriptor.memory_block import MAX_ENDPOINT_CHARS
 
 MAX_WORDS_ENTRIES = 100
-MAX_ENDPOINT_CHARS = 2_000
 
 _ADDRESS = re.compile(r"https?://", re.IGNORECASE)
 _PRINTABLE = re.compile(r"[\x21-\x7e]+")

@@ -18,6 +18,7 @@ from agentic_os.errors import FilesError
 from agentic_os.files.reading import FileRead, Folder
 from agentic_os.registry.descriptor.values import LAYOUTS
 from agentic_os.registry.project import Project
+from agentic_os.registry.walk.listing import GIT
 from agentic_os.results import Kind
 from agentic_os.text.decoding import decode
 from agentic_os.tiers.engines.values import EngineHit
@@ -30,7 +31,6 @@ MAX_PLACES_ENTRIES = 1_000
 """Places of one text in one file that are looked at for the nearest."""
 MAX_LINES_WITHOUT_TEXT = 200
 """Lines of a passage that an engine names without its text."""
-_GIT = ".git"
 _USUAL = frozenset((layout, name) for layout in LAYOUTS for name in ("memory", "vault"))
 
 
@@ -114,7 +114,7 @@ def relative_path(text: str, folder: Path) -> str | None:
             return None
         path = path.relative_to(base)
     parts = path.parts
-    if not parts or ".." in parts or any(part.casefold() == _GIT for part in parts):
+    if not parts or ".." in parts or any(part.casefold() == GIT for part in parts):
         return None
     return str(path)
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from agentic_os.aggregate.graph.codes import GRAPH_CODES, TIME_OUT_CODE
 from agentic_os.aggregate.graph.tables import FLAG_SYNTHETIC, PROJECT_SHIFT
 from agentic_os.aggregate.store.database import Store
+from agentic_os.registry.descriptor.memory_block import GRAPH_TIER
 from agentic_os.results import Omission
 from agentic_os.text.tokens import index_extra
 from agentic_os.tiers.confirm import bare_name
@@ -22,7 +23,6 @@ from agentic_os.tiers.graph.names import spellings
 from agentic_os.tiers.interface import Candidate, Found, ProjectScore, Query
 from agentic_os.tiers.lexical import SPARE_CANDIDATES, iso_time
 
-GRAPH_TIER = 2
 TIME_LIMIT_SECONDS = 0.25
 MAX_MATCHES_ENTRIES = 2_000
 _STEPS = 5_000

@@ -10,7 +10,7 @@ import pytest
 
 from agentic_os.files.git.checkout import read_checkout
 from agentic_os.registry.identity.checkouts import CheckoutReader, Location
-from agentic_os.registry.walk.walking import Ground, walk
+from agentic_os.registry.walk.walking import WalkOptions, walk
 from agentic_os.settings.values import Root
 
 MakeProject = Callable[..., Path]
@@ -61,7 +61,7 @@ def commit(git: Git) -> Callable[[Path], None]:
 def locate(root: Path) -> dict[str, Location]:
     """Locate every candidate below a folder, by relative path."""
     reader = CheckoutReader()
-    walked = walk(Root(typed="r", path=root, origin="command line"), Ground())
+    walked = walk(Root(typed="r", path=root, origin="command line"), WalkOptions())
     return {candidate.relative: reader.locate(candidate) for candidate in walked.candidates}
 
 

@@ -6,7 +6,7 @@ import pytest
 from agentic_os.errors import RootMissingError
 from agentic_os.registry.walk.enclosing import checkouts_above
 from agentic_os.registry.walk.pruning import Pruning
-from agentic_os.registry.walk.walking import Candidate, Ground, Walk, listed_candidate, walk
+from agentic_os.registry.walk.walking import Candidate, Walk, WalkOptions, listed_candidate, walk
 from agentic_os.settings.values import Limits, Root
 
 
@@ -28,8 +28,8 @@ def make(root: Path, *paths: str) -> None:
             target.touch()
 
 
-def run(root: Path, ground: Ground | None = None, typed: str = "typed") -> Walk:
-    return walk(Root(typed=typed, path=root, origin="command line"), ground or Ground())
+def run(root: Path, options: WalkOptions | None = None, typed: str = "typed") -> Walk:
+    return walk(Root(typed=typed, path=root, origin="command line"), options or WalkOptions())
 
 
 def found(walked: Walk) -> list[str]:
@@ -95,13 +95,13 @@ def test_a_bare_repository_is_not_entered(root: Path) -> None:
 
 def test_excluded_folders_are_not_entered(root: Path) -> None:
     make(root, "archive/x/.agents/", "a/old/.agents/", "a/new/.agents/", "b/old/.agents/")
-    ground = Ground(pruning=Pruning(exclude=("archive", "a/old")))
-    assert found(run(root, ground)) == ["a/new", "b/old"]
+    options = WalkOptions(pruning=Pruning(exclude=("archive", "a/old")))
+    assert found(run(root, options)) == ["a/new", "b/old"]
 
 
 def test_an_excluded_root_is_walked_all_the_same(root: Path) -> None:
     make(root, "a/.agents/")
-    assert found(run(root, Ground(pruning=Pruning(exclude=("root",))))) == ["a"]
+    assert found(run(root, WalkOptions(pruning=Pruning(exclude=("root",))))) == ["a"]
 
 
 def test_links_are_never_followed(root: Path, tmp_path: Path) -> None:
@@ -128,18 +128,18 @@ def test_a_layout_may_be_no_folder(root: Path, kind: str) -> None:
 
 def test_depth_is_bounded_and_said(root: Path) -> None:
     make(root, "a/b/c/.agents/", "a/b/d/", "a/b/node_modules/", "x/y/.agents/", "x/y/z/")
-    walked = run(root, Ground(limits=Limits(depth=2)))
+    walked = run(root, WalkOptions(limits=Limits(depth=2)))
     assert found(walked) == ["x/y"]
     assert codes(walked) == [("DEPTH_LIMIT", "a/b/c")]
     assert walked.diagnostics[0].message == (
         "3 folders deeper than 2 levels were not entered, first a/b/c"
     )
-    assert found(run(root, Ground(limits=Limits(depth=3)))) == ["a/b/c", "x/y"]
+    assert found(run(root, WalkOptions(limits=Limits(depth=3)))) == ["a/b/c", "x/y"]
 
 
 def test_the_number_of_folders_is_bounded_and_said(root: Path) -> None:
     make(root, "a/.agents/", "b/.agents/", "c/.agents/")
-    walked = run(root, Ground(limits=Limits(folders=3)))
+    walked = run(root, WalkOptions(limits=Limits(folders=3)))
     assert found(walked) == ["a", "b"]
     assert walked.folders == 3
     assert codes(walked) == [("FOLDER_LIMIT", "c")]
@@ -148,7 +148,7 @@ def test_the_number_of_folders_is_bounded_and_said(root: Path) -> None:
 
 def test_the_entries_of_a_folder_are_bounded_and_layouts_still_seen(root: Path) -> None:
     make(root, ".agents/", ".git/", *(f"f{n}" for n in range(50)))
-    walked = run(root, Ground(limits=Limits(entries=10)))
+    walked = run(root, WalkOptions(limits=Limits(entries=10)))
     assert found(walked) == [""]
     assert walked.candidates[0].checkouts == (os.path.realpath(root),)
     assert codes(walked) == [("ENTRY_LIMIT", ".")]
@@ -159,14 +159,14 @@ def test_what_a_layout_is_is_told_even_where_the_listing_was_cut(root: Path) -> 
     make(root, "p/", "p/.claude/", *(f"p/f{n}" for n in range(50)))
     (root / "p/.agents").symlink_to(root)
     os.mkfifo(root / "p/.git")
-    walked = run(root, Ground(limits=Limits(entries=3)))
+    walked = run(root, WalkOptions(limits=Limits(entries=3)))
     assert walked.candidates[0].layouts == {".agents": "link", ".claude": "folder"}
     assert walked.candidates[0].checkouts == ()
 
 
 def test_a_bound_that_is_just_met_is_not_reported(root: Path) -> None:
     make(root, "a/b/", "f")
-    walked = run(root, Ground(limits=Limits(depth=2, folders=3, entries=2)))
+    walked = run(root, WalkOptions(limits=Limits(depth=2, folders=3, entries=2)))
     assert walked.folders == 3
     assert walked.diagnostics == ()
 
@@ -263,28 +263,28 @@ def test_a_root_may_be_reached_through_a_link(root: Path, tmp_path: Path) -> Non
 def test_a_root_that_arrives_twice_is_counted_once(root: Path, tmp_path: Path) -> None:
     make(root, "a/.agents/")
     (tmp_path / "link").symlink_to(root)
-    ground = Ground()
-    assert found(run(root, ground)) == ["a"]
-    again = run(tmp_path / "link", ground)
+    options = WalkOptions()
+    assert found(run(root, options)) == ["a"]
+    again = run(tmp_path / "link", options)
     assert (found(again), again.folders) == ([], 0)
     assert codes(again) == [("ROOT_OVERLAPS", ".")]
 
 
 def test_overlapping_roots_share_what_was_seen(root: Path) -> None:
     make(root, "a/b/.agents/", "c/.agents/")
-    ground = Ground()
-    assert found(run(root / "a", ground)) == ["b"]
-    outer = run(root, ground)
+    options = WalkOptions()
+    assert found(run(root / "a", options)) == ["b"]
+    outer = run(root, options)
     assert found(outer) == ["c"]
     assert outer.diagnostics == ()
 
 
 def test_an_aios_folder_is_skipped_and_said(root: Path) -> None:
     make(root, "mine/aios.json", "mine/x/.agents/", "mine/.agents/", "b/.agents/", "aios/.agents/")
-    walked = run(root, Ground(aios=root / "aios"))
+    walked = run(root, WalkOptions(aios=root / "aios"))
     assert found(walked) == ["b"]
     assert codes(walked) == [("AIOS_FOLDER_SKIPPED", "aios"), ("AIOS_FOLDER_SKIPPED", "mine")]
-    assert found(run(root / "aios", Ground(aios=root / "aios"))) == []
+    assert found(run(root / "aios", WalkOptions(aios=root / "aios"))) == []
 
 
 def test_the_checkouts_of_a_candidate_are_known_nearest_first(root: Path) -> None:
@@ -301,12 +301,12 @@ def test_the_checkouts_of_a_candidate_are_known_nearest_first(root: Path) -> Non
 def test_a_checkout_may_begin_above_the_root(root: Path) -> None:
     make(root, ".git/", "a/b/.agents/")
     assert run(root / "a").candidates[0].checkouts == (os.path.realpath(root),)
-    assert run(root / "a", Ground(home=root)).candidates[0].checkouts == ()
+    assert run(root / "a", WalkOptions(home=root)).candidates[0].checkouts == ()
 
 
 def test_the_git_of_the_home_folder_encloses_nothing(root: Path) -> None:
     make(root, ".git/", "a/.agents/", ".agents/")
-    walked = run(root, Ground(home=root))
+    walked = run(root, WalkOptions(home=root))
     assert [candidate.checkouts for candidate in walked.candidates] == [(), ()]
 
 
@@ -348,14 +348,14 @@ def test_the_file_systems_own_root_can_be_walked(monkeypatch: pytest.MonkeyPatch
 def test_progress_is_reported_now_and_then_and_at_the_end(root: Path) -> None:
     make(root, *(f"d{n:03}/" for n in range(300)), "d000/.agents/")
     calls: list[tuple[int, int]] = []
-    run(root, Ground(progress=lambda folders, projects: calls.append((folders, projects))))
+    run(root, WalkOptions(progress=lambda folders, projects: calls.append((folders, projects))))
     assert calls == [(256, 1), (301, 1)]
 
 
 def test_names_that_are_no_text_are_walked_and_shown_safely(root: Path) -> None:
     name = os.fsdecode(b"caf\xe9")
     make(root, f"{name}/.agents/", "esc\x1b[31m/sub/.agents/")
-    walked = run(root, Ground(limits=Limits(depth=1)))
+    walked = run(root, WalkOptions(limits=Limits(depth=1)))
     assert found(walked) == [name]
     assert codes(walked) == [("DEPTH_LIMIT", "esc<U+001B>[31m/sub")]
     walked.diagnostics[0].message.encode()
