@@ -15,6 +15,7 @@ from agentic_os.aggregate.workspace import Person
 from agentic_os.errors import SettingsError
 from agentic_os.text.fencing import visible
 from agentic_os.text.secrets.redaction import Redactor
+from agentic_os.text.secrets.values_of import rewritten
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,13 +27,7 @@ class LastRedaction:
 
     def value(self, value: Any) -> Any:
         """Clean every text of a JSON value, keys included."""
-        if isinstance(value, str):
-            return self.text(value)
-        if isinstance(value, dict):
-            return {self.text(key): self.value(item) for key, item in value.items()}
-        if isinstance(value, list):
-            return [self.value(item) for item in value]
-        return value
+        return rewritten(value, self.text)
 
     def text(self, text: str) -> str:
         """Clean one text."""

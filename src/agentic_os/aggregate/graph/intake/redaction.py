@@ -4,7 +4,7 @@ The texts of a whole graph are looked at in one go, which costs little where the
 find; only then is each text looked at alone, so that a finding never reaches beyond its own text.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TypeVar
 
 import msgspec
@@ -14,6 +14,7 @@ from agentic_os.aggregate.graph.values import Graph
 from agentic_os.code.manifests.values import Manifest
 from agentic_os.code.values import SourceFacts
 from agentic_os.text.secrets.redaction import Redactor
+from agentic_os.text.secrets.values_of import texts_of
 
 _MASK = "redacted"
 
@@ -93,7 +94,7 @@ def redacted_facts(facts: SourceFacts, redactor: Redactor) -> SourceFacts:
         return facts
 
     def kept(items: "tuple[_T, ...]") -> "tuple[_T, ...]":
-        return tuple(item for item in items if secrets.isdisjoint(_texts(item)))
+        return tuple(item for item in items if secrets.isdisjoint(texts_of(item)))
 
     return msgspec.structs.replace(
         facts,
@@ -113,7 +114,7 @@ def redacted_manifest(manifest: Manifest, redactor: Redactor) -> Manifest:
         return manifest
 
     def kept(items: "tuple[_T, ...]") -> "tuple[_T, ...]":
-        return tuple(item for item in items if secrets.isdisjoint(_texts(item)))
+        return tuple(item for item in items if secrets.isdisjoint(texts_of(item)))
 
     return msgspec.structs.replace(
         manifest,
@@ -132,21 +133,10 @@ def holds_secret(text: str, redactor: Redactor) -> bool:
 
 def _secrets(value: msgspec.Struct, redactor: Redactor) -> frozenset[str]:
     """Return the texts anywhere in a value that hold a secret."""
-    texts = sorted(set(_texts(value)))
+    texts = sorted(set(texts_of(value)))
     if not _suspicious(texts, redactor):
         return frozenset()
     return frozenset(text for text in texts if _clean(text, redactor)[1])
-
-
-def _texts(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, tuple):
-        for item in value:
-            yield from _texts(item)
-    elif isinstance(value, msgspec.Struct):
-        for name in value.__struct_fields__:
-            yield from _texts(getattr(value, name))
 
 
 def _emptied(item: _S, secrets: frozenset[str]) -> _S:
