@@ -38,7 +38,8 @@ import uvicorn  # noqa: E402 - after the path is set
 from agentic_os.aggregate.workspace import Person  # noqa: E402 - after the path is set
 from agentic_os.server.application import make_application  # noqa: E402 - after the path is set
 from agentic_os.server.served import ServedPerson  # noqa: E402 - after the path is set
-from agentic_os.server.transport.http import HTTP_PARSER, KEEP_ALIVE_SECONDS, HttpOptions, guarded  # noqa: E402 - after the path is set
+from agentic_os.server.transport.connections import bounded_protocol  # noqa: E402 - after the path is set
+from agentic_os.server.transport.http import KEEP_ALIVE_SECONDS, HttpOptions, guarded  # noqa: E402 - after the path is set
 from support.aios.builder import AiosBuilder  # noqa: E402 - after the path is set
 from support.mcp.conformance_fixtures import with_fixtures  # noqa: E402 - after the path is set
 
@@ -119,7 +120,11 @@ def listening(served: ServedPerson, *, fixtures: bool) -> Iterator[str]:
     app.add_middleware(WithToken)
     server = uvicorn.Server(
         uvicorn.Config(
-            app, port=0, log_level="error", timeout_keep_alive=KEEP_ALIVE_SECONDS, http=HTTP_PARSER
+            app,
+            port=0,
+            log_level="error",
+            timeout_keep_alive=KEEP_ALIVE_SECONDS,
+            http=bounded_protocol(),
         )
     )
     thread = threading.Thread(target=server.run, daemon=True)

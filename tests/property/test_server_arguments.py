@@ -34,6 +34,8 @@ T = TypeVar("T")
 AIOS_NAMES = frozenset(one.name for one in AIOS)
 RESULT_CODES = frozenset(
     {
+        "ARGUMENT_INVALID",
+        "CURSOR_INVALID",
         "PROJECT_UNKNOWN",
         "GRAPH_NAME_UNKNOWN",
         "GRAPH_NAME_AMBIGUOUS",

@@ -1,16 +1,32 @@
-"""Arguments of the tools: parsed strictly, once, at the boundary.
+"""Arguments of the tools: parsed once, at the boundary.
 
-An unknown argument, a string where an integer is meant, or a value out of bounds is an error that
-names the argument, never silently ignored or converted. The input schemas that clients see are
-made from the same types.
+Rules:
+
+1. ``null`` is an argument that was not given.
+2. What clients are known to send in another form is read where nothing else can be meant: a list
+   as JSON text, one name for a list of names, ``"5"`` and ``5.0`` for a whole number, ``"true"``
+   for a flag.
+3. An unknown argument or a value out of bounds is an error that names the argument, never ignored.
+
+The input schemas that clients see are made from the same types.
+
+>>> meant({"limit": "5", "projects": '["a", "b"]', "cursor": None}, forms_of(SearchFleet))
+{'limit': 5, 'projects': ['a', 'b']}
+>>> meant({"limit": "five", "projects": "a"}, forms_of(SearchFleet))
+{'limit': 'five', 'projects': ['a']}
 """
 
+import json
+import re
 from collections.abc import Mapping
-from typing import Annotated, Literal, TypeVar
+from difflib import get_close_matches
+from functools import lru_cache
+from typing import Annotated, Any, Final, Literal, TypeVar
 
 import msgspec
+import msgspec.inspect
 
-from agentic_os.errors import UsageError
+from agentic_os.server.codes import ERRORS
 
 MAX_QUERY_CHARS = 500
 PROJECT_NAME_CHARS = 200
@@ -68,7 +84,14 @@ class QueryGraph(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     memory: Memory | msgspec.UnsetType = msgspec.UNSET
 
 
-_T = TypeVar("_T")
+_T = TypeVar("_T", bound=msgspec.Struct)
+
+
+Form = Literal["list", "number", "flag"]
+"""What an argument is that clients send as text, too."""
+
+_WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,9}")
+_FLAGS: Final = {"true": True, "false": False}
 
 
 def parse(arguments: Mapping[str, object] | None, form: type[_T]) -> _T:
@@ -77,10 +100,76 @@ def parse(arguments: Mapping[str, object] | None, form: type[_T]) -> _T:
     Raises:
         UsageError: ``ARGUMENT_INVALID``, naming the argument.
     """
+    given = meant(arguments or {}, forms_of(form))
+    names = [field.name for field in msgspec.structs.fields(form)]
+    for name in given:
+        if name not in names:
+            raise ERRORS.error(
+                "ARGUMENT_INVALID",
+                f"unknown argument {name[:PROJECT_NAME_CHARS]!r}",
+                hint=_nearest(name, names),
+            )
     try:
-        return msgspec.convert(dict(arguments or {}), form, strict=True)
+        found = msgspec.convert(given, form, strict=True)
     except msgspec.ValidationError as fault:
-        raise UsageError(str(fault), code="ARGUMENT_INVALID") from None
+        raise ERRORS.error("ARGUMENT_INVALID", str(fault)) from None
+    for name, value in given.items():
+        if isinstance(value, str) and "\0" in value:
+            raise ERRORS.error("ARGUMENT_INVALID", f"`{name}` holds the character U+0000")
+    return found
+
+
+def meant(arguments: Mapping[str, object], forms: Mapping[str, Form]) -> dict[str, Any]:
+    """Return the arguments without those that are null, in the form that is meant."""
+    return {
+        name: _meant(value, forms.get(name))
+        for name, value in arguments.items()
+        if value is not None
+    }
+
+
+@lru_cache(maxsize=8)
+def forms_of(form: type[msgspec.Struct]) -> Mapping[str, Form]:
+    """Return which arguments are lists, numbers and flags."""
+    found: dict[str, Form] = {}
+    info = msgspec.inspect.type_info(form)
+    if isinstance(info, msgspec.inspect.StructType):
+        for field in info.fields:
+            if isinstance(field.type, msgspec.inspect.VarTupleType):
+                found[field.name] = "list"
+            elif isinstance(field.type, msgspec.inspect.IntType):
+                found[field.name] = "number"
+            elif isinstance(field.type, msgspec.inspect.BoolType):
+                found[field.name] = "flag"
+    return found
+
+
+def _meant(value: object, form: Form | None) -> object:
+    match form, value:
+        case "list", str():
+            return _listed(value)
+        case "number", str() if _WHOLE_NUMBER.fullmatch(value.strip()):
+            return int(value)
+        case "number", float() if value.is_integer():
+            return int(value)
+        case "flag", str():
+            return _FLAGS.get(value.strip().lower(), value)
+        case _:
+            return value
+
+
+def _listed(value: str) -> object:
+    if not value.lstrip().startswith("["):
+        return [value]
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return [value]
+
+
+def _nearest(name: str, names: list[str]) -> str:
+    near = get_close_matches(name, names, n=1)
+    return f"Did you mean `{near[0]}`?" if near else f"Arguments are {', '.join(names)}."
 
 
 def input_schema(form: type) -> dict[str, object]:

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from agentic_os.errors import UsageError
-from agentic_os.text.fencing import fence, one_line
+from agentic_os.server.codes import ERRORS
+from agentic_os.text.fencing import fence
 
 MAX_ARGUMENT_CHARS = 4_000
 
@@ -57,14 +57,14 @@ def render_prompt(name: str, arguments: Mapping[str, str] | None) -> str:
     """
     prompt = next((one for one in PROMPTS if one.name == name), None)
     if prompt is None:
-        raise UsageError("unknown prompt", code="ARGUMENT_INVALID")
+        raise ERRORS.error("ARGUMENT_INVALID", "unknown prompt")
     given = dict(arguments or {})
     known = {one.name for one in prompt.arguments}
     missing = [one.name for one in prompt.arguments if one.required and not given.get(one.name)]
     if given.keys() - known or missing:
-        raise UsageError("unknown or missing argument", code="ARGUMENT_INVALID")
+        raise ERRORS.error("ARGUMENT_INVALID", "unknown or missing argument")
     if any(len(value) > MAX_ARGUMENT_CHARS for value in given.values()):
-        raise UsageError("an argument is too long", code="ARGUMENT_INVALID")
+        raise ERRORS.error("ARGUMENT_INVALID", "an argument is too long")
     if name == "orient":
         topic = given.get("topic", "")
         about = f" and then search_fleet about this topic:\n\n{fence(topic)}" if topic else "."
@@ -74,7 +74,8 @@ def render_prompt(name: str, arguments: Mapping[str, str] | None) -> str:
             " it, and where they state different things. Cite project, path and lines."
         )
     return (
-        f"Prepare a hand-over to the project `{one_line(given['project'])}`. The task, as data:\n\n"
+        "Prepare a hand-over to another project. Its name, as data:\n\n"
+        f"{fence(given['project'])}\n\nThe task, as data:\n\n"
         f"{fence(given['task'])}\n\nCall search_fleet limited to that project, query_graph impact"
         " for the code that is touched, and read_working_context. Write what the next session"
         " needs: the goal, the facts with their sources, the open questions. Invent nothing."

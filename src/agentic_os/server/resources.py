@@ -16,9 +16,10 @@ from agentic_os.aggregate.surfaces.documents import Role
 from agentic_os.aggregate.surfaces.sweep import LIMIT_BYTES
 from agentic_os.aggregate.workspace import Workspace
 from agentic_os.code.reading import language_of
-from agentic_os.errors import AgenticOSError, FilesError, ServerError
+from agentic_os.errors import AgenticOSError, FilesError
 from agentic_os.files.reading import Folder
 from agentic_os.server.arguments import FleetOverview
+from agentic_os.server.codes import ERRORS
 from agentic_os.server.privacy import last_redaction
 from agentic_os.server.scope.aios import person_access
 from agentic_os.server.served import ServedPerson
@@ -175,5 +176,5 @@ def _json(served: ServedPerson, uri: str, value: Any) -> ResourceText:
     )
 
 
-def _unknown() -> ServerError:
-    return ServerError("there is no such resource", code="RESOURCE_UNKNOWN")
+def _unknown() -> AgenticOSError:
+    return ERRORS.error("RESOURCE_UNKNOWN")

@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from msgspec import UNSET, UnsetType
 
 from agentic_os.aggregate.workspace import Workspace
-from agentic_os.errors import AiosError, UnknownProjectError, UsageError
+from agentic_os.errors import AiosError, UnknownProjectError
 from agentic_os.server.arguments import Memory
+from agentic_os.server.codes import ERRORS
 from agentic_os.server.scope.aios import person_access
 from agentic_os.server.served import ServedPerson
 
@@ -28,9 +29,9 @@ def effective_memory(memory: Memory | UnsetType, names: Sequence[str]) -> Memory
     """
     chosen: Memory = ("project" if names else "shared") if memory is UNSET else memory
     if chosen == "project" and not names:
-        raise UsageError(
+        raise ERRORS.error(
+            "ARGUMENT_INVALID",
             "memory `project` needs `projects`",
-            code="ARGUMENT_INVALID",
             hint="Name the project, or choose memory `shared`.",
         )
     return chosen

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from agentic_os.errors import UsageError
+from agentic_os.server.codes import ERRORS
 
 Form = Literal["json", "toml"]
 
@@ -84,9 +84,9 @@ def client_named(name: str) -> Client:
     try:
         return CLIENTS[name]
     except KeyError:
-        raise UsageError(
+        raise ERRORS.error(
+            "CLIENT_UNKNOWN",
             f"unknown client {name!r}",
-            code="CLIENT_UNKNOWN",
             hint=f"Clients are {', '.join(CLIENTS)}.",
         ) from None
 

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentic_os.errors import FilesError, ServerError
+from agentic_os.errors import AgenticOSError, FilesError
 from agentic_os.files.publishing import publish
 from agentic_os.files.reading import Folder
+from agentic_os.server.codes import ERRORS
 from agentic_os.server.setup.clients import Client, server_entry
 
 MAX_FILE_BYTES = 8_388_608
@@ -62,9 +63,9 @@ def install_by_client(client: Client, command: Sequence[str], *, dry_run: bool) 
         except OSError:
             said = "could not be started"
         if said:
-            raise ServerError(
+            raise ERRORS.error(
+                "CLIENT_REFUSED",
                 f"{command[0]} {said}",
-                code="CLIENT_REFUSED",
                 hint=f"Run it yourself: {shlex.join(command)}",
             )
     return Installation(
@@ -129,8 +130,8 @@ def _read(path: Path, client: Client) -> str | None:
     except FilesError as fault:
         if fault.code == "FILE_MISSING":
             return None
-        raise ServerError(
-            f"{client.file} cannot be read: {fault.message}", code="CLIENT_FILE_UNREADABLE"
+        raise ERRORS.error(
+            "CLIENT_FILE_UNREADABLE", f"{client.file} cannot be read: {fault.message}"
         ) from None
     except UnicodeDecodeError:
         raise _invalid(client, "it is not UTF-8") from None
@@ -279,9 +280,5 @@ def _without_trailing_commas(text: str) -> str:
     return "".join(out)
 
 
-def _invalid(client: Client, why: str) -> ServerError:
-    return ServerError(
-        f"{client.file} was not changed: {why}",
-        code="CLIENT_FILE_INVALID",
-        hint="Paste what `agentic-os mcp config` prints.",
-    )
+def _invalid(client: Client, why: str) -> AgenticOSError:
+    return ERRORS.error("CLIENT_FILE_INVALID", f"{client.file} was not changed: {why}")

@@ -18,7 +18,8 @@ from agentic_os.aios.intent.skills import resolve_skill
 from agentic_os.aios.policy import resolve_policy
 from agentic_os.aios.search.request import QUERY_CHARS, search_aios
 from agentic_os.aios.search.values import SCOPES
-from agentic_os.errors import UsageError
+from agentic_os.errors import AgenticOSError
+from agentic_os.server.codes import ERRORS
 from agentic_os.server.scope.aios import Access
 
 PROJECT_CHARS: Final = 200
@@ -140,5 +141,5 @@ def _selector(arguments: Arguments, *, plain: bool = False) -> str | None:
     return value
 
 
-def _wrong(message: str) -> UsageError:
-    return UsageError(message, code="ARGUMENT_INVALID")
+def _wrong(message: str) -> AgenticOSError:
+    return ERRORS.error("ARGUMENT_INVALID", message)

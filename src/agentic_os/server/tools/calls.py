@@ -11,7 +11,7 @@ from typing import Any, Literal
 import msgspec
 
 from agentic_os.errors import AgenticOSError, AiosError, RootMissingError, UsageError
-from agentic_os.server.arguments import FleetOverview, QueryGraph, SearchFleet, parse
+from agentic_os.server.arguments import FleetOverview, Form, QueryGraph, SearchFleet, meant, parse
 from agentic_os.server.privacy import LastRedaction, last_redaction
 from agentic_os.server.scope.aios import person_access
 from agentic_os.server.served import ServedPerson
@@ -27,6 +27,7 @@ INVALID_PARAMS = -32_602
 INTERNAL_ERROR = -32_603
 CONTEXT_FAILED = "the working context could not be read safely"
 AIOS_FAILED = "the AIOS folder could not be read safely"
+_AIOS_FORMS: dict[str, Form] = {"limit": "number", "budget": "number"}
 _ARGUMENT_FAULTS = frozenset(
     {
         "DOTAIOS_ARGUMENT_INVALID",
@@ -70,7 +71,7 @@ def call(
     """Call a tool; blocks.
 
     Raises:
-        ToolFailureError: unknown tool, wrong arguments, or an AIOS tool that failed.
+        ToolFailureError: unknown tool, or an AIOS tool that failed.
     """
     if name not in {one.name for one in definitions(profile)}:
         raise ToolFailureError(INVALID_PARAMS, "unknown tool")
@@ -79,8 +80,6 @@ def call(
     redaction = last_redaction(served.person)
     try:
         return _shown(redaction, _fleet(served, name, arguments))
-    except UsageError as fault:
-        raise ToolFailureError(INVALID_PARAMS, redaction.text(_said(fault))) from None
     except AgenticOSError as fault:
         document = {
             "data": {},
@@ -114,7 +113,7 @@ def _aios(served: ServedPerson, name: str, arguments: Mapping[str, object]) -> T
         "resolve_skill": aios_tools.resolve,
     }[name]
     try:
-        text = tool(access, arguments)
+        text = tool(access, meant(arguments, _AIOS_FORMS))
     except UsageError as fault:
         raise ToolFailureError(INVALID_PARAMS, fault.message) from None
     except AiosError as fault:

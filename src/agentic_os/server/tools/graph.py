@@ -7,9 +7,9 @@ part of it comes along. A path is one answer and has no pages.
 from typing import Any
 
 from agentic_os.aggregate.workspace import Workspace
-from agentic_os.errors import UsageError
 from agentic_os.results import Answer
 from agentic_os.server.arguments import QueryGraph
+from agentic_os.server.codes import ERRORS
 from agentic_os.server.scope.hiding import NOTHING_HIDDEN, Hidden, hidden_by, hidden_omission
 from agentic_os.server.scope.projects import chosen_projects, effective_memory
 from agentic_os.server.served import ServedPerson
@@ -42,9 +42,9 @@ _NAMED = frozenset({"find", "neighbors", "path", "impact"})
 def query_graph(served: ServedPerson, asked: QueryGraph) -> Document:
     """Answer ``query_graph``."""
     if asked.operation in _NAMED and not asked.name.strip():
-        raise UsageError(f"{asked.operation} needs `name`", code="ARGUMENT_INVALID")
+        raise ERRORS.error("ARGUMENT_INVALID", f"{asked.operation} needs `name`")
     if asked.operation == "path" and not asked.to.strip():
-        raise UsageError("path needs `to`", code="ARGUMENT_INVALID")
+        raise ERRORS.error("ARGUMENT_INVALID", "path needs `to`")
     memory = effective_memory(asked.memory, asked.projects)
     question = (
         f"{asked.operation}\0{asked.name}\0{asked.to}\0{asked.projects}\0{asked.depth}"

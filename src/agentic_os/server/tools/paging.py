@@ -9,7 +9,8 @@ from typing import Generic, TypeVar
 
 import msgspec
 
-from agentic_os.errors import UsageError
+from agentic_os.errors import AgenticOSError
+from agentic_os.server.codes import ERRORS
 
 T = TypeVar("T")
 MAX_OFFSET = 100_000
@@ -72,9 +73,5 @@ def _mark(question: str) -> int:
     return binascii.crc32(question.encode("utf-8", "replace"))
 
 
-def _invalid() -> UsageError:
-    return UsageError(
-        "the cursor does not belong to this question",
-        code="CURSOR_INVALID",
-        hint="Ask again without a cursor.",
-    )
+def _invalid() -> AgenticOSError:
+    return ERRORS.error("CURSOR_INVALID")

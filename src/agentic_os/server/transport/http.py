@@ -3,47 +3,50 @@
 Every request needs the bearer token; ``Host`` and ``Origin`` are checked against DNS rebinding;
 bodies, sessions and the rate of requests are bounded. Another address than loopback needs an
 explicit flag and TLS files. OAuth is not here: its place is the library's ``token_verifier``, which
-would stand where ``Gate`` stands.
+would stand where ``gate.Gate`` stands.
 """
 
-import hmac
 import secrets
+import socket
 import sys
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from agentic_os.errors import ServerError, UsageError
+from agentic_os.errors import AgenticOSError
 from agentic_os.files.publishing import private_folder, publish
 from agentic_os.files.reading import Folder
 from agentic_os.network.addresses import is_loopback
-from agentic_os.network.rates import TokenBuckets
 from agentic_os.server.application import make_application
+from agentic_os.server.codes import ERRORS
+from agentic_os.server.transport.bodies import ReadableBodies
+from agentic_os.server.transport.connections import bounded_protocol
+from agentic_os.server.transport.gate import Gate
+from agentic_os.server.transport.sessions import SessionBound
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from mcp.server.lowlevel import Server
     from starlette.applications import Starlette
-    from starlette.types import ASGIApp, Receive, Scope, Send
 
     from agentic_os.server.served import ServedPerson
     from agentic_os.server.tools.calls import Profile
 
 MCP_PATH: Final = "/mcp"
-_EVERYBODY: Final = ""
 MAX_BODY_BYTES: Final = 1_048_576
 MAX_SESSIONS: Final = 64
 IDLE_SECONDS: Final = 1_800.0
 REQUESTS_PER_MINUTE: Final = 600
-HTTP_PARSER: Final = "h11"
-"""Named: another that happens to be installed keeps blanks around values (RFC 9110, 5.5)."""
+BACKLOG: Final = 128
 KEEP_ALIVE_SECONDS: Final = 75
 """How long an idle connection is kept, so that a client that reuses one does not find it closed."""
 TOKEN_BYTES: Final = 32
 TOKEN_FILE_BYTES: Final = 4_096
 TOKEN_NAME: Final = "mcp-token"  # noqa: S105 - the name of a file
 MIN_TOKEN_CHARS: Final = 16
+_KEY_FORBIDDEN: Final = 0o027
+"""A group may read a key, as `ssl-cert` on Debian does; nobody else may."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,19 +67,68 @@ class HttpOptions:
 
 
 def check_options(options: HttpOptions) -> None:
-    """Refuse an address that is not loopback without the flag and TLS.
+    """Refuse an address that is not loopback without the flag and TLS, and unusable TLS files.
 
     Raises:
         UsageError: ``BIND_REFUSED``.
+        ServerError: ``TLS_INVALID``.
     """
-    if is_loopback(options.host):
-        return
-    if not options.remote or options.certificate is None or options.private_key is None:
-        raise UsageError(
-            "only loopback is served without --remote and TLS files",
-            code="BIND_REFUSED",
-            hint="Give --remote with --tls-certificate and --tls-key, or listen on 127.0.0.1.",
-        )
+    has_tls = options.certificate is not None and options.private_key is not None
+    if not is_loopback(options.host) and not (options.remote and has_tls):
+        raise ERRORS.error("BIND_REFUSED")
+    if (options.certificate is None) != (options.private_key is None):
+        raise ERRORS.error("TLS_INVALID", "the TLS certificate and its key are needed together")
+    if options.certificate is not None and options.private_key is not None:
+        _check_tls(options.certificate, options.private_key)
+
+
+def _check_tls(certificate: Path, key: Path) -> None:
+    import ssl
+
+    for name, path in (("certificate", certificate), ("key", key)):
+        try:
+            with path.open("rb") as file:
+                file.read(1)
+        except OSError as fault:
+            raise ERRORS.error(
+                "TLS_INVALID", f"the TLS {name} cannot be read: {fault.strerror}"
+            ) from None
+    if key.stat().st_mode & _KEY_FORBIDDEN:
+        raise ERRORS.error("TLS_INVALID", "the TLS key can be read or changed by others")
+    try:
+        # Without a password given here, an encrypted key would ask on the terminal.
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, lambda: "")
+    except (ssl.SSLError, OSError, ValueError):
+        raise ERRORS.error(
+            "TLS_INVALID", "the TLS files are no PEM certificate with its unencrypted key"
+        ) from None
+
+
+def open_socket(host: str, port: int) -> socket.socket:
+    """Take the address, so that nothing is said of listening that is not true.
+
+    Raises:
+        ServerError: ``LISTEN_FAILED``.
+    """
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host.strip("[]"), port, type=socket.SOCK_STREAM
+        )[0]
+        opened = socket.socket(family, kind, protocol)
+    except OSError as fault:
+        raise _not_listening(host, port, fault) from None
+    try:
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        opened.bind(address)
+        opened.listen(BACKLOG)
+    except OSError as fault:
+        opened.close()
+        raise _not_listening(host, port, fault) from None
+    return opened
+
+
+def _not_listening(host: str, port: int, fault: OSError) -> AgenticOSError:
+    return ERRORS.error("LISTEN_FAILED", f"cannot listen on {host}:{port}: {fault.strerror}")
 
 
 def read_token(state: Path, given: Path | None = None) -> str:
@@ -93,63 +145,21 @@ def read_token(state: Path, given: Path | None = None) -> str:
     try:
         mode = path.stat().st_mode
     except OSError:
-        raise ServerError("the token file cannot be read", code="TOKEN_INVALID") from None
+        raise ERRORS.error("TOKEN_INVALID", "the token file cannot be read") from None
     if mode & 0o077:
-        raise ServerError(
-            "the token file is readable by others",
-            code="TOKEN_INVALID",
-            hint="Run chmod 600 on it.",
+        raise ERRORS.error(
+            "TOKEN_INVALID", "the token file is readable by others", hint="Run chmod 600 on it."
         )
     with Folder.open(path.parent) as folder:
         data = folder.read(path.name, limit_bytes=TOKEN_FILE_BYTES).data
     token = data.decode("ascii", "replace").strip()
     if len(token) < MIN_TOKEN_CHARS:
-        raise ServerError(
-            f"the token has fewer than {MIN_TOKEN_CHARS} characters", code="TOKEN_INVALID"
+        raise ERRORS.error(
+            "TOKEN_INVALID",
+            f"the token has fewer than {MIN_TOKEN_CHARS} characters",
+            hint="Delete the file, and a token is made.",
         )
     return token
-
-
-class Gate:
-    """ASGI middleware: the token, then the rate of requests."""
-
-    def __init__(
-        self,
-        app: "ASGIApp",
-        *,
-        token: str,
-        requests_per_minute: int,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        """Guard ``app``."""
-        self._app = app
-        self._token = token.encode()
-        self._rates = TokenBuckets(per_minute=requests_per_minute, clock=clock)
-
-    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
-        """Let a request through, or answer 401 or 429."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        from starlette.responses import PlainTextResponse
-
-        if not self._knows(scope):
-            refusal = PlainTextResponse(
-                "a bearer token is needed\n", 401, {"WWW-Authenticate": "Bearer"}
-            )
-            await refusal(scope, receive, send)
-        elif self._rates.take(_EVERYBODY):
-            slow = PlainTextResponse("too many requests\n", 429, {"Retry-After": "1"})
-            await slow(scope, receive, send)
-        else:
-            await self._app(scope, receive, send)
-
-    def _knows(self, scope: "Scope") -> bool:
-        headers = [value for name, value in scope["headers"] if name == b"authorization"]
-        if len(headers) != 1:
-            return False
-        scheme, _, token = headers[0].partition(b" ")
-        return scheme.lower() == b"bearer" and hmac.compare_digest(token.strip(), self._token)
 
 
 def make_http_app(
@@ -164,25 +174,29 @@ def make_http_app(
 
 
 def guarded(application: "Server[Any]", options: HttpOptions, token: str) -> "Starlette":
-    """Put an MCP application behind every guard of this module."""
+    """Put an MCP application behind every guard of this package."""
     from mcp.server.transport_security import TransportSecuritySettings
 
     names = options.hosts or ("127.0.0.1", "localhost", "[::1]")
     scheme = "https" if options.certificate else "http"
-    hosts = [*names, *(f"{name}:*" for name in names)]
     app = application.streamable_http_app(
         streamable_http_path=MCP_PATH,
         max_request_body_size=MAX_BODY_BYTES,
         session_idle_timeout=IDLE_SECONDS,
         max_sessions=MAX_SESSIONS,
-        transport_security=TransportSecuritySettings(
-            enable_dns_rebinding_protection=True,
-            allowed_hosts=hosts,
-            allowed_origins=[f"{scheme}://{host}" for host in hosts],
-        ),
+        # Gate checks Host and Origin, and more strictly than the library.
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
         host=options.host,
     )
-    app.add_middleware(Gate, token=token, requests_per_minute=options.requests_per_minute)
+    app.add_middleware(ReadableBodies, most_bytes=MAX_BODY_BYTES)
+    app.add_middleware(SessionBound, most=MAX_SESSIONS)
+    app.add_middleware(
+        Gate,
+        token=token,
+        hosts=names,
+        scheme=scheme,
+        requests_per_minute=options.requests_per_minute,
+    )
     return app
 
 
@@ -193,22 +207,38 @@ def serve_http(
     *,
     profile: "Profile" = "full",
 ) -> None:
-    """Serve in the foreground until SIGTERM or Ctrl-C."""
+    """Serve in the foreground until SIGTERM or Ctrl-C.
+
+    Raises:
+        UsageError: ``BIND_REFUSED``.
+        ServerError: ``TLS_INVALID``, ``LISTEN_FAILED``.
+    """
     import uvicorn
 
     check_options(options)
-
+    opened = open_socket(options.host, options.port)
     scheme = "https" if options.certificate else "http"
-    sys.stderr.write(f"listening on {scheme}://{options.host}:{options.port}{MCP_PATH}\n")
-    uvicorn.run(
-        make_http_app(make_served, options, token, profile=profile),
-        host=options.host,
-        port=options.port,
-        ssl_certfile=None if options.certificate is None else str(options.certificate),
-        ssl_keyfile=None if options.private_key is None else str(options.private_key),
-        log_level="warning",
-        server_header=False,
-        timeout_keep_alive=KEEP_ALIVE_SECONDS,
-        http=HTTP_PARSER,
-        timeout_graceful_shutdown=5,
+    port = opened.getsockname()[1]
+
+    class Server(uvicorn.Server):
+        """Says that it listens once it does."""
+
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            sys.stderr.write(f"listening on {scheme}://{options.host}:{port}{MCP_PATH}\n")
+            sys.stderr.flush()
+
+    server = Server(
+        uvicorn.Config(
+            make_http_app(make_served, options, token, profile=profile),
+            ssl_certfile=None if options.certificate is None else str(options.certificate),
+            ssl_keyfile=None if options.private_key is None else str(options.private_key),
+            log_level="error",
+            server_header=False,
+            timeout_keep_alive=KEEP_ALIVE_SECONDS,
+            http=bounded_protocol(),
+            timeout_graceful_shutdown=5,
+        )
     )
+    with opened:
+        server.run(sockets=[opened])

@@ -2,15 +2,17 @@
 
 stdout carries the protocol alone: the library takes it over and points file descriptor 1 at
 stderr, so whatever a dependency prints cannot break the session. The process ends when stdin
-closes, and when its parent dies.
+closes, when its parent dies, and with Ctrl-C.
 """
 
 import os
+import signal
 import sys
 import threading
 import time
 from typing import TYPE_CHECKING
 
+from agentic_os.errors import OperationInterruptedError
 from agentic_os.server.application import make_application
 from agentic_os.server.transport.wire import AnsweringStream
 
@@ -31,6 +33,8 @@ def serve_stdio(make_served: "Callable[[], ServedPerson]", *, profile: "Profile"
     """
     import anyio
 
+    # The thread that reads stdin would keep the process until the next line.
+    signal.signal(signal.SIGINT, lambda *_: _leave(OperationInterruptedError.exit_code))
     _watch_parent(os.getppid())
     anyio.run(_serve, make_served, profile)
     # Threads that still look something up for an abandoned call are not waited for.
@@ -55,9 +59,9 @@ def _watch_parent(parent: int) -> None:
     threading.Thread(target=watch, name="parent-watch", daemon=True).start()
 
 
-def _leave() -> None:
+def _leave(code: int = 0) -> None:
     """End at once, and with it the engines that an abandoned call may still be asking."""
     processes = sys.modules.get("agentic_os.files.processes")
     if processes is not None:
         processes.end_all()
-    os._exit(0)
+    os._exit(code)

@@ -82,7 +82,7 @@ def test_off_needs_no_folder(alone: ServedPerson, name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "arguments"),
     [
-        ("read_working_context", {"limit": "3"}),
+        ("read_working_context", {"limit": "three"}),
         ("read_working_context", {"limit": True}),
         ("read_working_context", {"limit": 0}),
         ("read_working_context", {"limit": 11}),
@@ -161,12 +161,3 @@ def test_a_fleet_that_cannot_be_opened_is_a_result_that_says_why(
 
     assert found.failed
     assert found.document["error"]["code"] == "ROOT_MISSING"
-
-
-def test_fleet_arguments_are_json_rpc_errors(person: Person) -> None:
-    served = ServedPerson(person=person, roots=())
-
-    with pytest.raises(ToolFailureError) as fault:
-        call(served, "full", "search_fleet", {"query": "x", "unknown": 1})
-
-    assert fault.value.code == INVALID_PARAMS

@@ -8,7 +8,6 @@ from agentic_os.server.tools.calls import (
     AIOS_FAILED,
     CONTEXT_FAILED,
     INTERNAL_ERROR,
-    INVALID_PARAMS,
     ToolFailureError,
     call,
 )
@@ -26,10 +25,26 @@ def test_a_fleet_failure_is_a_result_that_says_what_to_do(served: ServedPerson) 
 
 @pytest.mark.parametrize("name", ["search_fleet", "fleet_overview", "query_graph"])
 def test_a_wrong_argument_is_an_error_that_names_it(served: ServedPerson, name: str) -> None:
-    with pytest.raises(ToolFailureError, match=r"ARGUMENT_INVALID.*nonsense") as fault:
-        call(served, "full", name, {"nonsense": 1, "query": "x", "operation": "stats"})
+    answer = call(served, "full", name, {"projekts": 1, "query": "x", "operation": "stats"})
 
-    assert fault.value.code == INVALID_PARAMS
+    assert answer.failed
+    assert answer.document["error"] == {
+        "code": "ARGUMENT_INVALID",
+        "message": "unknown argument 'projekts'",
+        "hint": "Did you mean `projects`?",
+    }
+    assert answer.text.startswith("ARGUMENT_INVALID: ")
+
+
+def test_the_aios_tools_read_what_clients_send(served: ServedPerson, places: Path) -> None:
+    (places / "aios").mkdir()
+    AiosBuilder(places / "aios").complete()
+
+    plain = call(served, "aios", "read_working_context", {"limit": 2, "budget": 5_000})
+    sent = {"limit": "2", "budget": 5_000.0, "memory": None, "project": None}
+    found = call(served, "aios", "read_working_context", sent)
+
+    assert found.document["markdown"] == plain.document["markdown"]
 
 
 def test_the_aios_profile_knows_no_fleet_tool(served: ServedPerson) -> None:
