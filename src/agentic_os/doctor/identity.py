@@ -13,14 +13,18 @@ from typing import Final
 
 from agentic_os.crypto.envelope.public_keys import parse_time
 from agentic_os.doctor.identifiers import IDENTITY_CHECKS
+from agentic_os.errors import AgenticOSError
 from agentic_os.identity.health import HealthData, identity_health
+from agentic_os.identity.witness_policy import POLICY_NAME, kept_policy
 from agentic_os.ledger.answers import Finding
+from agentic_os.ledger.layout import WITNESS_FOLDER
 from agentic_os.results import Check
+from agentic_os.witness.client.policy import parse_policy
 from agentic_os.witness.service.health import witness_health
 
 ACKNOWLEDGED_WITHIN: Final = timedelta(hours=24)
 LINES_UNACKNOWLEDGED: Final = 200
-"""A bookmark is due after 100 entries (ledger format, Bookmark); receipts are lines, too."""
+"""Twice as many as make a bookmark due (ledger format, Bookmark)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +49,7 @@ def examine_identity(
     moment = now or datetime.now(UTC)
     health = identity_health(places.identity, progress=progress)
     yield from _ledger(health)
-    yield from _witnessed(health, places.policy, moment)
+    yield from _witnessed(health, places, moment)
     yield from _own_witness(places.witness, moment)
 
 
@@ -64,13 +68,19 @@ def _ledger(health: HealthData) -> Iterator[Check]:
         yield _fine("identity.ledger", f"{health.lines} lines verify, every signature")
 
 
-def _witnessed(health: HealthData, policy: Path, now: datetime) -> Iterator[Check]:
+def _witnessed(health: HealthData, places: OwnPlaces, now: datetime) -> Iterator[Check]:
     check = "identity.witnessed"
     if health.state == "absent":
         yield _fine(check, IDENTITY_CHECKS[check])
         return
-    behind = health.lines - health.acknowledged
-    if not policy.is_file():
+    newest = health.accepted.newest_entry if health.accepted else health.lines
+    behind = newest - health.acknowledged
+    refused = _policy_fault(health, places)
+    if refused is not None:
+        yield Check(
+            id=check, status="fail", message=f"{refused.code}: {refused.message}", hint=refused.hint
+        )
+    elif not _has_policy(places):
         yield Check(
             id=check,
             status="warn",
@@ -81,10 +91,29 @@ def _witnessed(health: HealthData, policy: Path, now: datetime) -> Iterator[Chec
         yield _due("no witness has acknowledged anything yet")
     elif behind > LINES_UNACKNOWLEDGED:
         yield _due(f"{behind} lines are younger than the last acknowledged one")
-    elif behind > 1 and now - parse_time(health.acknowledged_at) > ACKNOWLEDGED_WITHIN:
+    elif behind > 0 and now - parse_time(health.acknowledged_at) > ACKNOWLEDGED_WITHIN:
         yield _due(f"the last acknowledgement is of {health.acknowledged_at}")
     else:
         yield _fine(check, f"line {health.acknowledged} was acknowledged last")
+
+
+def _has_policy(places: OwnPlaces) -> bool:
+    """Return whether a witness policy is at hand: the person's, or the identity's own copy."""
+    return places.policy.is_file() or (places.identity / WITNESS_FOLDER / POLICY_NAME).is_file()
+
+
+def _policy_fault(health: HealthData, places: OwnPlaces) -> AgenticOSError | None:
+    """Return what boot would say of the policy at hand."""
+    if health.accepted is None:
+        return None
+    try:
+        if places.policy.is_file():
+            health.accepted.require(parse_policy(places.policy.read_bytes()))
+        else:
+            health.accepted.require(kept_policy(places.identity))
+    except AgenticOSError as error:
+        return error
+    return None
 
 
 def _own_witness(folder: Path, now: datetime) -> Iterator[Check]:

@@ -61,6 +61,7 @@ class WitnessAnswer:
     code: str
     message: str = ""
     receipt_seq: int | None = None
+    conflict: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +88,18 @@ class ExportData:
     tree_size: int
     root_hash: str
     file: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyData:
+    """Answer of ``ledger policy``: the witnesses that the ledger has accepted from now on."""
+
+    digest: str
+    epoch: int
+    seq: int
+    witnesses: tuple[str, ...]
+    quorum: str
+    replaced: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,7 @@ from agentic_os.identity import safe_mode
 from agentic_os.identity.answers import WitnessAnswer
 from agentic_os.identity.codes import with_way_out
 from agentic_os.identity.folder.witness_tail import keep_tail, read_tail, tail_now
+from agentic_os.identity.policy_change import accept_first_policy
 from agentic_os.identity.ready import ReadyIdentity
 from agentic_os.identity.witnessing import (
     bookmark_due,
@@ -66,6 +67,7 @@ def take_round(ready: ReadyIdentity, result: RoundResult) -> Taken:
         keep_tail(ready.folder, tail_now(ready.journal))
         stated = state_head(result.head.note.data, ready.keys.signers["identity"])
         publish(ready.folder / HEAD_NAME, stated)
+        accept_first_policy(ready)
     conflict = _latch(ready, result.conflicts)
     kept: dict[str, _Kept] = {}
     if conflict is None:
@@ -78,6 +80,7 @@ def take_round(ready: ReadyIdentity, result: RoundResult) -> Taken:
             code=one.code,
             message=one.message or kept.get(one.name, _NOTHING_TO_KEEP).message,
             receipt_seq=kept.get(one.name, _NOTHING_TO_KEEP).seq,
+            conflict=one.is_conflict,
         )
         for one in result.outcomes
     )

@@ -8,6 +8,7 @@
     own                the ledger names our keys, our envelope, and reaches the newest point
                        that a witness acknowledged                      -> safe mode
     high water         nothing derived knows a later line, or another   -> safe mode
+    policy             the witnesses at hand are those that the ledger has accepted -> safe mode
     restore + replay   projection at the head                           -> safe mode
     witnesses          a witness that is ahead, or holds another history -> safe mode, latched
                        unreachable                                      -> reported, not passed over
@@ -57,6 +58,7 @@ from agentic_os.identity.folder.witness_tail import read_tail, require_tail
 from agentic_os.identity.ready import ReadyIdentity
 from agentic_os.identity.restoring import Milestones, candidate_lines, restore
 from agentic_os.identity.session import Identity
+from agentic_os.identity.witness_policy import AcceptedPolicy
 from agentic_os.identity.witnessing import Witnesses
 from agentic_os.ledger.answers import Finding
 from agentic_os.ledger.file.head import HEAD_BYTES, HEAD_NAME, CosignedHead, read_head
@@ -104,6 +106,18 @@ def boot(folder: Path, options: BootOptions | None = None) -> Identity:
     return _Boot(folder, options or BootOptions()).run()
 
 
+def boot_to_replace_policy(folder: Path, options: BootOptions) -> Identity:
+    """Boot an identity whose operator is about to replace its accepted witness policy.
+
+    Every check is made, but for the comparison of the policies. What comes back writes nothing
+    before ``Identity.accept_policy`` has recorded the operator's decision.
+
+    Raises:
+        As ``boot``.
+    """
+    return _Boot(folder, options, replaces_policy=True).run()
+
+
 class _SafeModeError(Exception):
     """A step failed in a way that leaves something to read; never leaves this module."""
 
@@ -117,8 +131,12 @@ class _SafeModeError(Exception):
 class _Boot:
     """One boot. What is known so far is what a report can say."""
 
-    def __init__(self, folder: Path, options: BootOptions) -> None:
+    def __init__(
+        self, folder: Path, options: BootOptions, *, replaces_policy: bool = False
+    ) -> None:
         self._folder = folder
+        self._replaces_policy = replaces_policy
+        self._accepted = AcceptedPolicy()
         self._options = options
         self._lock: ExclusiveLock | None = None
         self._journal: Journal | None = None
@@ -144,8 +162,10 @@ class _Boot:
                 projection=projection,
                 report=self._known,
                 ready=ready,
+                awaits_policy=self._replaces_policy,
             )
-            identity.settle_receipts()
+            if not self._replaces_policy:
+                identity.settle_receipts()
         except BaseException:
             self._let_go()
             lock.release()
@@ -167,6 +187,9 @@ class _Boot:
         _or_safe_mode(
             lambda: require_high_water(projection, self._folder, journal.chain, milestones)
         )
+        if not self._replaces_policy:
+            asked = self._options.witnesses
+            _or_safe_mode(lambda: self._accepted.require(asked.policy if asked else None))
         restored = _or_safe_mode(lambda: restore(projection, self._folder, journal, milestones))
         self._known = replace(
             self._known, restored_from=restored.source, replayed=restored.replayed
@@ -180,14 +203,28 @@ class _Boot:
             pinned=pinned,
             witnesses=self._options.witnesses,
             envelope=envelope,
+            accepted=self._accepted,
         )
         self._hear_witnesses(ready)
         latched = safe_mode.read_latch(self._folder)
-        if latched is not None:
+        if latched is not None and not self._drops(latched[1]):
             raise _SafeModeError(latched[0])
         return ready, projection
 
+    def _drops(self, witness: str) -> bool:
+        """Return whether the operator is about to take a witness out of the policy."""
+        asked = self._options.witnesses
+        return (
+            self._replaces_policy
+            and asked is not None
+            and witness not in {one.name for one in asked.policy.witnesses}
+        )
+
     def _verify(self, pinned: PinnedKeys, milestones: Milestones) -> Journal:
+        def watch(seq: int, line: bytes, entry_hash: bytes) -> None:
+            milestones.see(seq, line, entry_hash)
+            self._accepted.see(seq, line, entry_hash)
+
         try:
             self._journal = open_journal(
                 self._folder,
@@ -195,7 +232,7 @@ class _Boot:
                 witness_keys=pinned,
                 head=self._cosigned_head(),
                 progress=self._options.progress,
-                watch=milestones.see,
+                watch=watch,
             )
         except VerificationError as error:
             raise _SafeModeError(_finding(error)) from None

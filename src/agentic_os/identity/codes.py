@@ -76,6 +76,18 @@ ERRORS: Final = ErrorTable(
         "The ledger says something that cannot be applied. Report it.",
     ),
     (
+        "WITNESS_POLICY_MISSING",
+        IdentityError,
+        "The ledger was witnessed, and no witness policy is at hand.",
+        "Give the policy that it was witnessed by: --witnesses FILE, or a backup's copy.",
+    ),
+    (
+        "WITNESS_POLICY_CHANGED",
+        IdentityError,
+        "The witness policy is not the one that the ledger has accepted.",
+        "Give the accepted one, or let the operator decide: agentic-os ledger policy FILE.",
+    ),
+    (
         "WITNESS_FORK",
         IdentityError,
         "Another line stands where a witness acknowledged one.",

@@ -5,6 +5,7 @@ from agentic_os.identity.answers import (
     BootData,
     ExportData,
     InitData,
+    PolicyData,
     RotateData,
 )
 from agentic_os.ledger.answers import (
@@ -28,6 +29,7 @@ IDENTITY_DOCUMENTS: dict[str, type] = {
     "ledger-prove": ProveData,
     "ledger-prove-output": ExportData,
     "ledger-bookmark": BookmarkData,
+    "ledger-policy": PolicyData,
     "ledger-rotate": RotateData,
     "ledger-repair": RepairData,
     "ledger-backup": BackupData,

@@ -21,6 +21,7 @@ from agentic_os.identity.folder.pinned_keys import PinnedKeys
 from agentic_os.identity.folder.tables import read_tables
 from agentic_os.identity.folder.witness_tail import WitnessTail, read_tail, require_tail
 from agentic_os.identity.restoring import Milestones, candidate_lines
+from agentic_os.identity.witness_policy import AcceptedPolicy
 from agentic_os.ledger.answers import Finding, VerifyData
 from agentic_os.ledger.file.storage import LEDGER_NAME, FileStorage
 from agentic_os.ledger.file.verify import Progress, verify_storage
@@ -43,7 +44,8 @@ class HealthData:
 
     ``sound`` says that the ledger verifies, agrees with what lies beside it, and nothing is
     latched; it does not say what a witness would say. ``acknowledged`` is the newest line that a
-    witness is known to have acknowledged (0: none), ``acknowledged_at`` when.
+    witness is known to have acknowledged (0: none), ``acknowledged_at`` when. ``accepted`` is what
+    the ledger says of its witnesses, None when it could not be read.
     """
 
     state: HealthState
@@ -52,6 +54,7 @@ class HealthData:
     origin: str = ""
     acknowledged: int = 0
     acknowledged_at: str = ""
+    accepted: AcceptedPolicy | None = None
 
 
 def identity_health(folder: Path, *, progress: Progress | None = None) -> HealthData:
@@ -75,6 +78,7 @@ def identity_health(folder: Path, *, progress: Progress | None = None) -> Health
         origin=look.origin,
         acknowledged=look.tail.ledger_ordinal if look.tail else 0,
         acknowledged_at=look.tail.witnessed_at if look.tail else "",
+        accepted=look.accepted if look.lines else None,
     )
 
 
@@ -86,6 +90,7 @@ class _Look:
         self._progress = progress
         self._failed: list[Finding] = []
         self.tail: WitnessTail | None = None
+        self.accepted = AcceptedPolicy()
         self.lines = 0
         self.origin = ""
 
@@ -124,10 +129,14 @@ class _Look:
             projection.close()
 
     def _read(self, pinned: PinnedKeys, milestones: Milestones) -> tuple[VerifyData, Chain]:
+        def watch(seq: int, line: bytes, entry_hash: bytes) -> None:
+            milestones.see(seq, line, entry_hash)
+            self.accepted.see(seq, line, entry_hash)
+
         storage = FileStorage.open(self._folder / LEDGER_NAME)
         try:
             return verify_storage(
-                storage, witness_keys=pinned, progress=self._progress, watch=milestones.see
+                storage, witness_keys=pinned, progress=self._progress, watch=watch
             )
         finally:
             storage.close()

@@ -6,6 +6,7 @@ from pathlib import Path
 from agentic_os.crypto.envelope.public_keys import PublicKeyEnvelope
 from agentic_os.identity.folder.keyring import KeyRing
 from agentic_os.identity.folder.pinned_keys import PinnedKeys
+from agentic_os.identity.witness_policy import AcceptedPolicy
 from agentic_os.identity.witnessing import Witnesses, witnessed_ledger
 from agentic_os.ledger.file.journal import Journal
 from agentic_os.ledger.projection.tables import Projection
@@ -25,6 +26,7 @@ class ReadyIdentity:
     pinned: PinnedKeys
     witnesses: Witnesses | None
     envelope: PublicKeyEnvelope
+    accepted: AcceptedPolicy
 
     def seen_by_witnesses(self) -> WitnessedLedger:
         """Return the ledger as a witness client sees it."""

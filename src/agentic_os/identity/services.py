@@ -10,7 +10,8 @@ from agentic_os.crypto.keys.pairs import VerifyingKey
 from agentic_os.crypto.tlog.note_keys import NoteKey
 from agentic_os.errors import AgenticOSError
 from agentic_os.identity import safe_mode
-from agentic_os.identity.boot import BootOptions, boot
+from agentic_os.identity.answers import PolicyData
+from agentic_os.identity.boot import BootOptions, boot, boot_to_replace_policy
 from agentic_os.identity.codes import ERRORS
 from agentic_os.identity.folder.high_water import forget_derived
 from agentic_os.identity.folder.pinned_keys import PinnedKeys
@@ -144,6 +145,29 @@ def repair_conflict(folder: Path, options: BootOptions) -> RepairData:
     safe_mode.release(folder)
     lines = report.verify.lines if report.verify is not None else 0
     return RepairData(action="latch_released", lines=lines)
+
+
+def change_policy(
+    folder: Path, options: BootOptions, *, reason: str, password: str | None = None
+) -> PolicyData:
+    """Replace the accepted witness policy by the one in ``options``: the operator's decision.
+
+    A conflict that a witness is latched for goes with that witness.
+
+    Args:
+        folder: the identity's.
+        options: as for ``boot``; their witnesses are the new ones.
+        reason: why, kept in the ledger.
+        password: of the operator's key.
+
+    Raises:
+        IdentityError: ``SAFE_MODE``, ``NO_WITNESSES``. CryptoError: the key cannot be opened.
+    """
+    with boot_to_replace_policy(folder, options) as identity:
+        identity.unlock("operator", password=password)
+        data = identity.accept_policy(reason=reason)
+    safe_mode.release(folder)
+    return data
 
 
 def backup_identity(

@@ -18,12 +18,14 @@ from agentic_os.crypto.canonical.texts import bare_hash
 from agentic_os.errors import AgenticOSError
 from agentic_os.files.publishing import ExclusiveLock
 from agentic_os.identity import safe_mode
-from agentic_os.identity.answers import BookmarkData, BootData, ExportData, RotateData
+from agentic_os.identity.answers import BookmarkData, BootData, ExportData, PolicyData, RotateData
 from agentic_os.identity.bookmarks import Occasion, bookmark_reason, settle, take_round
 from agentic_os.identity.codes import ERRORS
 from agentic_os.identity.folder.keyring import keep_envelope
+from agentic_os.identity.policy_change import replace_policy
 from agentic_os.identity.ready import ReadyIdentity
 from agentic_os.identity.rotation import rotate_key
+from agentic_os.identity.witness_policy import is_policy_entry
 from agentic_os.ledger.answers import AppendData, AppendedEntry, Finding, ProveData, ShowData
 from agentic_os.ledger.file.head import read_cosigned_note
 from agentic_os.ledger.file.prove import prove_line
@@ -58,7 +60,8 @@ class Identity:
         lock: the folder's lock, given back at the end.
         projection: at the head; in safe mode read-only, and as old as it is.
         report: what boot found.
-        ready: none in safe mode.
+        ready: None in safe mode.
+        awaits_policy: nothing is written before ``accept_policy``.
     """
 
     def __init__(
@@ -69,6 +72,7 @@ class Identity:
         projection: Projection,
         report: BootData,
         ready: ReadyIdentity | None,
+        awaits_policy: bool = False,
     ) -> None:
         """Take everything over; ``close`` lets it go."""
         self._folder = folder
@@ -78,6 +82,9 @@ class Identity:
         self._ready = ready
         self._turn = threading.RLock()
         self._conflict: Finding | None = report.reason
+        self._awaits_policy = awaits_policy
+        self._farewell_bookmark: BookmarkData | None = None
+        self._has_written = True
         self._closed = False
 
     @property
@@ -94,6 +101,11 @@ class Identity:
     def refusal(self) -> Finding | None:
         """Why nothing can be changed; nothing while it can."""
         return self._conflict
+
+    @property
+    def farewell(self) -> BookmarkData | None:
+        """Return what the witnesses said when the identity was closed, None if none was asked."""
+        return self._farewell_bookmark
 
     def append(
         self, level: Level, requests: Sequence[Request], *, model_id: str | None = None
@@ -113,6 +125,13 @@ class Identity:
                         f"{one.type} has a verb of its own",
                         hint=_OWN_VERBS[one.type],
                     )
+                if is_policy_entry(one.type, one.payload):
+                    raise ERRORS.error(
+                        "RING_DENIED",
+                        "a witness policy is accepted by a verb of its own",
+                        hint="Use `agentic-os ledger policy FILE`.",
+                    )
+            self._has_written = True
             written = ready.writer.submit(level, requests, model_id=model_id)
             chain = ready.journal.chain
             return AppendData(
@@ -136,7 +155,11 @@ class Identity:
             CryptoError: as ``read_key``.
         """
         with self._turn:
-            ready = self._require_ready()
+            awaits, self._awaits_policy = self._awaits_policy, False
+            try:
+                ready = self._require_ready()
+            finally:
+                self._awaits_policy = awaits
             ready.keys.unlock(role, ready.journal.chain, password=password)
 
     def show(self, wanted: LineFilter, *, limit: int = 50) -> ShowData:
@@ -208,6 +231,7 @@ class Identity:
                 return BookmarkData(due=due, ordinal=ordinal, ledger_hash=head, quorum=False)
             if ready.witnesses is None:
                 raise ERRORS.error("NO_WITNESSES", "no witnesses are configured")
+            self._has_written = False
             result = ready.witnesses.witness(ready.seen_by_witnesses())
             taken = take_round(ready, result)
             self._conflict = self._conflict or taken.conflict
@@ -239,6 +263,7 @@ class Identity:
         """
         with self._turn:
             ready = self._require_ready()
+            self._has_written = True
             data = rotate_key(ready, role, reason=reason)
             if role == "identity":
                 key = ready.keys.signers["identity"]
@@ -246,11 +271,27 @@ class Identity:
                 self._ready = replace(ready, envelope=envelope)
             return data
 
+    def accept_policy(self, *, reason: str) -> PolicyData:
+        """Record the operator's decision for the witness policy at hand; the only way to another.
+
+        Raises:
+            IdentityError: ``SAFE_MODE``, ``NO_WITNESSES``. LedgerError: ``SIGNER_MISSING`` when
+                the operator's key is locked.
+        """
+        with self._turn:
+            self._awaits_policy = False
+            try:
+                ready = self._require_ready()
+                return replace_policy(ready, reason=reason)
+            except BaseException:
+                self._awaits_policy = True
+                raise
+
     def close(self) -> None:
         """Bookmark what is unanchored, seal the projection, let everything go; twice is fine.
 
         What fails here is no loss: the next boot does without the seal, and the bookmark
-        stays due.
+        stays due. ``farewell`` says what became of it.
         """
         with self._turn:
             if self._closed:
@@ -300,14 +341,17 @@ class Identity:
             self._projection.put_seal(stated.document.decode())
 
     def _farewell(self, ready: ReadyIdentity) -> None:
-        if self._conflict is None and ready.witnesses is not None:
-            self.bookmark("shutdown")
+        # Whoever did not answer a moment ago is not asked again about the same lines.
+        if self._conflict is None and ready.witnesses is not None and self._has_written:
+            self._farewell_bookmark = self.bookmark("shutdown")
         if self._conflict is None and not ready.writer.stopped:
             self.seal()
 
     def _require_ready(self) -> ReadyIdentity:
         if self._conflict is not None:
             raise safe_mode.refuse(self._conflict)
+        if self._awaits_policy:
+            raise ERRORS.error("WITNESS_POLICY_CHANGED")
         if self._ready is None:
             raise ERRORS.error("IDENTITY_CLOSED", "the identity is closed")
         return self._ready

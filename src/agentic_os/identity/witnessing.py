@@ -26,23 +26,29 @@ from agentic_os.crypto.envelope.public_keys import PublicKeyEnvelope
 from agentic_os.crypto.keys.pairs import SigningKey
 from agentic_os.crypto.tlog.note_keys import NoteKey, NoteSigner
 from agentic_os.identity.codes import ERRORS
+from agentic_os.identity.witness_policy import EPOCH_TYPE, RECEIPT_TYPE
 from agentic_os.ledger.file.journal import Journal
 from agentic_os.ledger.line.frame import read_line
 from agentic_os.ledger.projection.database import Database
 from agentic_os.ledger.writing import Request, request
 from agentic_os.witness.client.outcomes import KeptReceipt, RoundResult, Standing
+from agentic_os.witness.client.policy import QuorumPolicy
 from agentic_os.witness.client.submission import KeyChange, WitnessedLedger
 from agentic_os.witness.protocol.bookmark import Receipt
 
 BOOKMARK_ENTRIES: Final = 100
 BOOKMARK_SECONDS: Final = 24 * 3600
-RECEIPT_TYPE: Final = "system.witnessed"
 
 Due: TypeAlias = Literal["entries", "time", "not_due"]
 
 
 class Witnesses(Protocol):
     """What an identity needs of its witnesses."""
+
+    @property
+    def policy(self) -> QuorumPolicy:
+        """Return who they are, and how many must agree."""
+        ...
 
     def witness(self, ledger: WitnessedLedger) -> RoundResult:
         """Bring the ledger's head before every witness."""
@@ -81,9 +87,10 @@ def bookmark_due(*, unanchored: int, last: datetime | None, now: datetime) -> Du
 
 
 def count_unanchored(db: Database, ordinal: int) -> int:
-    """Entries after ``ordinal`` that are not receipts."""
+    """Return how many entries after ``ordinal`` are there for more than witnessing."""
     rows = db.execute(
-        "SELECT COUNT(*) FROM mirror WHERE seq > ? AND type <> ?", (ordinal, RECEIPT_TYPE)
+        "SELECT COUNT(*) FROM mirror WHERE seq > ? AND type NOT IN (?, ?)",
+        (ordinal, RECEIPT_TYPE, EPOCH_TYPE),
     )
     return int(rows[0][0])
 

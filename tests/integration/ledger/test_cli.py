@@ -457,13 +457,55 @@ def test_a_line_above_the_cosigned_head_has_no_proof_yet(places: Path, witnessed
 
 
 @pytest.mark.usefixtures("witnessed")
-def test_too_few_witnesses_are_findings(places: Path) -> None:
+def test_too_few_witnesses_are_said_and_exit_with_2(places: Path) -> None:
     policy = places / "config" / "witnesses.policy"
     text = policy.read_text().replace("http://127.0.0.1:", "http://127.0.0.1:1")
     policy.write_text(text.replace("http://127.0.0.1:1", "http://127.0.0.1:1/"))
     marked = ledger("bookmark")
-    assert marked.code == 3
+    assert marked.code == 2
     assert "UNREACHABLE" in marked.text
+    assert marked.words.count("QUORUM_MISSING") == 1
+    written = ledger("append", "working.note", '{"id": "late", "content": "after all"}')
+    assert "after all" in written.text
+    assert (written.code, "WITNESS_UNREACHABLE" in written.words) == (2, True)
+    assert "QUORUM_MISSING" in written.words
+
+
+@pytest.mark.usefixtures("places", "witnessed")
+def test_a_conflict_at_the_end_of_an_append_is_said_and_exits_with_3(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from agentic_os.errors import WitnessConflictError
+    from agentic_os.witness.client.asking import Asking
+
+    def conflict(_: Asking, *__: object) -> None:
+        raise WitnessConflictError("the witness holds another tree", code="WITNESS_FORK")
+
+    monkeypatch.setattr(Asking, "bookmark", conflict)
+    monkeypatch.setattr(Asking, "checkpoint", conflict)
+    written = ledger("append", "working.note", '{"id": "late", "content": "after all"}')
+    assert "after all" in written.text
+    assert (written.code, "WITNESS_FORK" in written.words) == (3, True)
+    assert ledger("boot").code == 3
+
+
+@pytest.mark.usefixtures("witnessed")
+def test_without_its_policy_a_witnessed_identity_is_in_safe_mode(places: Path) -> None:
+    policy = places / "config" / "witnesses.policy"
+    accepted = policy.read_text()
+    assert ledger("bookmark").code == 0
+    policy.write_text("quorum none\n")
+    refused = ledger("boot")
+    assert (refused.code, "WITNESS_POLICY_CHANGED" in refused.words) == (3, True)
+    policy.unlink()
+    assert ledger("boot").code == 0  # the copy in the identity's folder, as a backup restores it
+    other = places / "other.policy"
+    other.write_text(accepted + "group alone all witness.example-w1\n")
+    changed = data(ledger("policy", other, "--reason", "alone", "--json"), "ledger-policy")
+    assert (changed["epoch"], changed["witnesses"]) == (2, ["witness.example-w1"])
+    assert ledger("boot").code == 0
+    policy.write_text(accepted)
+    assert "WITNESS_POLICY_CHANGED" in ledger("boot").words
 
 
 def test_a_rollback_is_refused_repaired_and_left_behind(places: Path, witnessed: Path) -> None:

@@ -32,6 +32,7 @@ from agentic_os.identity.session import Identity
 from agentic_os.ledger.layout import key_path
 from agentic_os.ledger.line.entry import draft, encode_entry, new_salt, sign_line, timestamp
 from agentic_os.ledger.writing import request
+from agentic_os.witness.client.policy import parse_policy
 from agentic_os.witness.client.rounds import WitnessRounds
 from agentic_os.witness.client.submission import build_bookmark
 from agentic_os.witness.protocol.add_checkpoint import AddCheckpoint, write_add_checkpoint
@@ -43,6 +44,12 @@ PAGE = Path(__file__).parents[3] / "docs" / "explanation" / "attack-table.md"
 NOTHING = "-"
 NOT_ASKED = "not asked"
 FORKS = 20
+POLICY_FILE = """\
+witness witness.example-w1 {}
+witness witness.example-w2 {}
+group g any witness.example-w1 witness.example-w2
+quorum g
+"""
 
 
 def rows_of(page: str, heading: str) -> dict[str, tuple[str, ...]]:
@@ -68,6 +75,8 @@ class World:
 
     place: Path
     services: tuple[Serving, ...] = ()
+    policy: str = "accepted"
+    """Which policy is at hand: the accepted one, one without a quorum, or none."""
 
     @property
     def me(self) -> Path:
@@ -94,16 +103,38 @@ class World:
         policy = policy_of(*(services or self.services), quorum="any")
         return WitnessRounds(policy=policy, folder=self.me / "witness", clock=time.time)
 
+    def unreachable(self) -> WitnessRounds:
+        """The accepted policy, where none of its witnesses has an address."""
+        policy = parse_policy(POLICY_FILE.format(*self.vkeys()).encode())
+        return WitnessRounds(policy=policy, folder=self.me / "witness", clock=time.time)
+
+    def vkeys(self) -> list[str]:
+        origins = [self.place, *self.place.parents]
+        folder = next(one for one in origins if (one / "w1").is_dir())
+        return [(folder / name / "cosigner.vkey").read_text().strip() for name in ("w1", "w2")]
+
     def booted(self, *services: Serving) -> Identity:
-        witnesses = self.witnesses(*services) if services else None
+        witnesses: WitnessRounds | None
+        witnesses = self.witnesses(*services) if services else self.unreachable()
+        if self.policy == "none":
+            witnesses = None
+        elif self.policy == "without quorum":
+            lines = witnesses.policy.document.split(b"group")[0]
+            witnesses = replace(witnesses, policy=parse_policy(lines + b"quorum none\n"))
         return boot(self.me, BootOptions(witnesses=witnesses))
 
     def regrow(self, count: int) -> None:
         """Let the identity itself write on, as its owner would."""
-        with_identity(self.me, count)
+        with_identity(self.me, count, self.unreachable(), is_witnessed=False)
 
 
-def with_identity(folder: Path, count: int, witnesses: WitnessRounds | None = None) -> None:
+def with_identity(
+    folder: Path,
+    count: int,
+    witnesses: WitnessRounds | None = None,
+    *,
+    is_witnessed: bool = True,
+) -> None:
     identity = boot(folder, BootOptions(witnesses=witnesses))
     try:
         assert identity.report.mode == "ready", identity.report.reason
@@ -112,7 +143,7 @@ def with_identity(folder: Path, count: int, witnesses: WitnessRounds | None = No
             for _ in range(count)
         ]
         identity.append("agent", notes)
-        if witnesses:
+        if witnesses and is_witnessed:
             answer = identity.bookmark()
             assert answer.quorum
             assert {item.code for item in answer.witnesses} == {"ACKNOWLEDGED"}
@@ -146,7 +177,7 @@ def golden(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if name != "-new":
             with witnesses_of(place) as services:
                 with_identity(world.me, 10, world.witnesses(*services))
-    with_identity(world.me, 3)
+    world.regrow(3)
     return place
 
 
@@ -362,6 +393,18 @@ def roll_back_everything(world: World) -> None:
     shutil.copytree(world.place / "w2-old", world.place / "w2")
 
 
+def roll_back_and_lose_the_policy(world: World) -> None:
+    cut_and_roll_back_all(world)
+    world.forget_derived()
+    world.policy = "none"
+
+
+def roll_back_and_ask_nobody(world: World) -> None:
+    cut_and_roll_back_all(world)
+    world.forget_derived()
+    world.policy = "without quorum"
+
+
 ON_A_LEDGER: dict[str, Callable[[World], None]] = {
     "nothing": nothing,
     "cut off lines that are younger than the last bookmark": cut_tail,
@@ -370,6 +413,8 @@ ON_A_LEDGER: dict[str, Callable[[World], None]] = {
     "roll back the whole folder, projection and client memory": cut_and_roll_back_all,
     "roll back all of it and write on, past the old length": cut_and_regrow,
     "roll back, write on, and delete the client's memory": forget_and_regrow,
+    "roll back all of it, and take the witness policy away": roll_back_and_lose_the_policy,
+    "roll back all of it, and give a policy without a quorum": roll_back_and_ask_nobody,
     "edit a payload": edit_payload,
     "edit a signature": edit_signature,
     "swap two lines": swap_lines,
@@ -393,7 +438,7 @@ ON_A_LEDGER: dict[str, Callable[[World], None]] = {
 
 def observed(world: World, *services: Serving) -> tuple[str, ...]:
     """What verify says, boot alone, and each of two witnesses: the world's, or ``services``."""
-    alone = World(place=world.place / "alone")
+    alone = World(place=world.place / "alone", policy=world.policy)
     shutil.copytree(world.me, alone.me)
     by_files = (verified(alone), *booted_codes(alone))
     if services:
@@ -430,7 +475,8 @@ def steady(
 def test_a_fork_at_any_place_is_noticed_by_the_witness(
     golden: Path, tmp_path: Path, steady: tuple[Serving, Serving], place: int
 ) -> None:
-    shutil.copytree(golden / "me", tmp_path / "me")
+    for folder in ("me", "w1", "w2"):
+        shutil.copytree(golden / folder, tmp_path / folder)
     world = World(place=tmp_path)
     lines = world.lines()
     kept = 2 + place

@@ -22,6 +22,7 @@ from agentic_os.identity.session import Identity
 from agentic_os.ledger.writing import Request, request
 from agentic_os.witness.client.asking import ACKNOWLEDGED
 from agentic_os.witness.client.outcomes import KeptReceipt, RoundResult, Standing, WitnessOutcome
+from agentic_os.witness.client.policy import QuorumPolicy, parse_policy
 from agentic_os.witness.client.submission import WitnessedLedger
 from agentic_os.witness.protocol.bookmark import KeySignature, Receipt
 from support.ledger.builder import BORN
@@ -167,6 +168,12 @@ class MemoryWitnesses:
     members: list[MemoryWitness]
     kept: dict[str, Receipt] = field(default_factory=dict)
     asked: int = 0
+
+    @property
+    def policy(self) -> QuorumPolicy:
+        names = " ".join(one.name for one in self.members)
+        lines = "".join(f"witness {one.name} {one.signer.key.vkey}\n" for one in self.members)
+        return parse_policy(f"{lines}group all-of-them all {names}\nquorum all-of-them\n".encode())
 
     def witness(self, ledger: WitnessedLedger) -> RoundResult:
         self.asked += 1

@@ -14,7 +14,6 @@ from agentic_os.doctor.identifiers import IDENTITY_CHECKS
 from agentic_os.doctor.identity import LINES_UNACKNOWLEDGED, OwnPlaces, examine_identity
 from agentic_os.errors import AgenticOSError, CryptoError
 from agentic_os.identity.birth import give_birth
-from agentic_os.identity.boot import boot
 from agentic_os.ledger.file.storage import LEDGER_NAME
 from agentic_os.ledger.layout import key_path
 from agentic_os.results import Check
@@ -22,6 +21,7 @@ from support.ledger.actors import MemoryWitness, MemoryWitnesses, booted, born, 
 from support.witness.actors import new_witness
 
 NOW = datetime(2030, 3, 17, 18, 0, tzinfo=UTC)  # an hour after what MemoryWitness says
+SILENT = MemoryWitnesses(members=[MemoryWitness(is_reachable=False)])
 
 
 @pytest.fixture
@@ -30,10 +30,11 @@ def places(tmp_path: Path) -> OwnPlaces:
         identity=tmp_path / "me", policy=tmp_path / "policy", witness=tmp_path / "witness"
     )
     born(made.identity)
-    with booted(made.identity, MemoryWitnesses(members=[MemoryWitness()])) as identity:
+    witnesses = MemoryWitnesses(members=[MemoryWitness()])
+    with booted(made.identity, witnesses) as identity:
         identity.append("agent", notes(1, 2, 3))
         identity.bookmark()
-    made.policy.write_text("quorum none\n")
+    made.policy.write_bytes(witnesses.policy.document)
     return made
 
 
@@ -101,7 +102,7 @@ def regrow(folder: Path) -> None:
     shutil.copytree(folder, other)
     _forget_derived(other)
     _put(other, _lines(other)[:-1])
-    with booted(other) as identity:
+    with booted(other, SILENT) as identity:
         identity.append("agent", notes(8, 9))
     _put(folder, _lines(other))
 
@@ -113,7 +114,7 @@ def fork(folder: Path) -> None:
     _forget_derived(other)
     (other / "witness-tail.json").unlink()
     _put(other, _lines(other)[:2])
-    with booted(other) as identity:
+    with booted(other, SILENT) as identity:
         identity.append("agent", notes(5, 6, 7, 8, 9))
     _put(folder, _lines(other))
     _forget_derived(folder)
@@ -203,7 +204,7 @@ def test_what_boot_would_refuse_is_told_with_what_to_do(
 def booted_codes(folder: Path) -> tuple[str, str]:
     """What boot says: halted for storage and keys, safe mode for the others."""
     try:
-        with boot(folder) as identity:
+        with booted(folder, SILENT) as identity:
             reason = identity.report.reason
     except AgenticOSError as error:
         return error.code, error.hint.split(".")[0]
@@ -232,19 +233,32 @@ def witnessed(places: OwnPlaces, now: datetime = NOW) -> tuple[str, str]:
 def test_whether_anybody_could_notice_a_rollback_is_told(places: OwnPlaces) -> None:
     status, message = witnessed(places)
     assert (status, "acknowledged last" in message) == ("ok", True)
-    with booted(places.identity) as identity:
+    with booted(places.identity, SILENT) as identity:
         identity.append("agent", notes(4, 5))
     soon, later = datetime.now(UTC), datetime.now(UTC) + timedelta(hours=25)
     assert witnessed(places, soon)[0] == "ok"
     assert witnessed(places, later)[0] == "warn"
-    with booted(places.identity) as identity:
+    with booted(places.identity, SILENT) as identity:
         for first in range(10, 10 + LINES_UNACKNOWLEDGED, 50):
             identity.append("agent", notes(*range(first, first + 50)))
     assert "lines are younger" in witnessed(places, soon)[1]
     (places.identity / "witness-tail.json").unlink()
     assert "no witness has acknowledged" in witnessed(places)[1]
-    places.policy.unlink()
+    places.policy.write_text("quorum none\n")
     status, message = witnessed(places)
+    assert (status, message.split(":")[0]) == ("fail", "WITNESS_POLICY_CHANGED")
+    places.policy.unlink()
+    assert witnessed(places)[0] == "warn"  # the identity's own copy is the accepted one
+    (places.identity / "witness" / "witnesses.policy").unlink()
+    status, message = witnessed(places)
+    assert (status, message.split(":")[0]) == ("fail", "WITNESS_POLICY_MISSING")
+
+
+def test_an_identity_without_witnesses_is_told_so(tmp_path: Path) -> None:
+    alone = OwnPlaces(
+        identity=born(tmp_path / "alone"), policy=tmp_path / "p", witness=tmp_path / "w"
+    )
+    status, message = witnessed(alone)
     assert (status, "no witness policy" in message) == ("warn", True)
 
 

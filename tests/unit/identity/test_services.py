@@ -39,7 +39,7 @@ def test_a_folder_or_a_file_is_verified(folder: Path) -> None:
     for place in (folder, folder / LEDGER_NAME):
         data = verify_ledger(place)
         assert data.verified
-        assert data.lines == 4
+        assert data.lines == 5
     gold = verify_ledger(folder, ledger_format="aii-gold")
     assert [one.code for one in gold.findings] == ["GOLD_LINE_INVALID"]
     with pytest.raises(LedgerError) as caught:
@@ -49,7 +49,7 @@ def test_a_folder_or_a_file_is_verified(folder: Path) -> None:
 
 def test_lines_are_shown_without_booting(folder: Path) -> None:
     assert show_ledger(folder, LineFilter(type="experience.create")).matched == 2
-    assert show_ledger(folder / LEDGER_NAME, LineFilter()).lines == 4
+    assert show_ledger(folder / LEDGER_NAME, LineFilter()).lines == 5
 
 
 def test_a_backup_boots_on_another_machine(
@@ -110,7 +110,7 @@ def test_a_torn_tail_repairs(folder: Path) -> None:
 def test_health_says_what_to_do(folder: Path, tmp_path: Path) -> None:
     assert identity_health(tmp_path / "none").state == "absent"
     sound = identity_health(folder)
-    assert (sound.state, sound.lines) == ("sound", 4)
+    assert (sound.state, sound.lines) == ("sound", 5)
     (folder / "safe-mode.json").write_bytes(b"x")
     assert identity_health(folder).state == "latched"
     (folder / "witness-keys" / "x.json").write_bytes(b"x")

@@ -40,7 +40,7 @@ def test_a_life_with_a_witness(tmp_path: Path, service: Serving) -> None:
         identity.append("agent", notes(1, 2))
         answer = identity.bookmark()
         assert answer.quorum
-        assert [(one.code, one.receipt_seq) for one in answer.witnesses] == [("ACKNOWLEDGED", 4)]
+        assert [(one.code, one.receipt_seq) for one in answer.witnesses] == [("ACKNOWLEDGED", 5)]
         identity.rotate("identity")
         identity.append("agent", notes(3))
         assert identity.bookmark().witnesses[0].code == "ACKNOWLEDGED"

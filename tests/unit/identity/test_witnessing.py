@@ -14,7 +14,7 @@ from agentic_os.identity.boot import BootOptions
 from agentic_os.identity.folder.keyring import KeyRing
 from agentic_os.identity.folder.pinned_keys import PinnedKeys
 from agentic_os.identity.folder.witness_tail import read_tail
-from agentic_os.identity.services import repair_conflict
+from agentic_os.identity.services import change_policy, repair_conflict
 from agentic_os.identity.witnessing import BOOKMARK_ENTRIES, bookmark_due
 from agentic_os.ledger.file.show import LineFilter
 from agentic_os.ledger.file.storage import LEDGER_NAME
@@ -56,11 +56,11 @@ def test_a_receipt_is_kept_in_the_ledger(folder: Path) -> None:
         data = identity.bookmark()
         assert (data.due, data.ordinal, data.quorum) == ("asked", 3, True)
         assert [(one.witness, one.code, one.receipt_seq) for one in data.witnesses] == [
-            ("w1", "ACKNOWLEDGED", 4),
-            ("w2", "ACKNOWLEDGED", 5),
+            ("w1", "ACKNOWLEDGED", 5),
+            ("w2", "ACKNOWLEDGED", 6),
         ]
         shown = identity.show(LineFilter(type="system.witnessed"))
-        assert [view.seq for view in shown.entries] == [4, 5]
+        assert [view.seq for view in shown.entries] == [5, 6]
         assert "checkpoint" in shown.entries[0].payload
     with booted(folder, witnesses) as identity:
         assert identity.report.mode == "ready"
@@ -95,7 +95,7 @@ def test_shutdown_bookmarks_what_is_unanchored(folder: Path) -> None:
     assert tail is not None
     assert tail.ledger_ordinal == 2
     with booted(folder, witnesses) as identity:
-        assert identity.show(LineFilter()).lines == 3
+        assert identity.show(LineFilter()).lines == 4
 
 
 def test_an_unreachable_witness_is_reported_not_passed_over(folder: Path) -> None:
@@ -151,7 +151,7 @@ def test_a_witness_that_only_cosigns_leaves_no_receipt(folder: Path) -> None:
         identity.append("agent", notes(1))
         answer = identity.bookmark().witnesses[0]
         assert (answer.code, answer.receipt_seq) == ("ACKNOWLEDGED", None)
-        assert identity.show(LineFilter()).lines == 2
+        assert identity.show(LineFilter()).lines == 3
         tail = read_tail(folder)
         assert tail is not None
         assert tail.ledger_ordinal == 2
@@ -209,10 +209,11 @@ def test_a_conflict_in_a_session_ends_writing_and_latches(folder: Path) -> None:
         assert caught.value.code == "SAFE_MODE"
     with booted(folder, witnesses) as identity:
         assert identity.report.mode == "safe_mode"
-    # The person drops that witness from the policy: nobody is left who sees a conflict.
-    options = BootOptions(witnesses=MemoryWitnesses(members=[]))
-    assert repair_conflict(folder, options).action == "latch_released"
-    with booted(folder) as identity:
+    # The operator decides for another policy, without that witness, and the ledger says so.
+    others = MemoryWitnesses(members=[MemoryWitness(name="w2", seed=b"2")])
+    changed = change_policy(folder, BootOptions(witnesses=others), reason="w1 lost its disk")
+    assert (changed.epoch, changed.witnesses) == (2, ("w2",))
+    with booted(folder, others) as identity:
         assert identity.report.mode == "ready"
 
 

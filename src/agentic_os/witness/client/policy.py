@@ -10,6 +10,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
+from agentic_os.crypto.canonical.texts import sha256_text
 from agentic_os.crypto.tlog.note_keys import NoteKey, parse_vkey
 from agentic_os.errors import AgenticOSError, CryptoError
 from agentic_os.witness.codes import ERRORS
@@ -64,6 +65,32 @@ class QuorumPolicy:
     def witness_keys(self) -> tuple[NoteKey, ...]:
         """The cosignature keys."""
         return tuple(witness.key for witness in self.witnesses)
+
+    @property
+    def digest(self) -> str:
+        """The ``sha256:`` name of what is trusted: keys, groups and quorum, without addresses.
+
+        A witness may move to another address; a client that remembers the digest still notices
+        when a key, a threshold or the quorum is another one.
+        """
+        return sha256_text(self._text(with_urls=False))
+
+    @property
+    def document(self) -> bytes:
+        """The policy as a file; reading it gives the same policy."""
+        return self._text(with_urls=True)
+
+    def _text(self, *, with_urls: bool) -> bytes:
+        lines = [
+            *(("log", one.key.vkey, one.url) for one in self.logs if with_urls),
+            *(("witness", one.name, one.key.vkey, one.url) for one in self.witnesses),
+            *(("group", one.name, str(one.threshold), *one.members) for one in self.groups),
+            ("quorum", self.quorum),
+        ]
+        if not with_urls:
+            lines = [(*line[:3], None) if line[0] == "witness" else line for line in lines]
+        texts = (" ".join(word for word in line if word is not None) for line in lines)
+        return "".join(f"{text}\n" for text in texts).encode("utf-8", "surrogateescape")
 
     def is_satisfied(self, cosigners: Collection[str]) -> bool:
         """Whether cosignatures of the keys with these vkeys make a quorum."""

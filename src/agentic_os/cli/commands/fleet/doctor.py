@@ -71,10 +71,11 @@ def own_places() -> "OwnPlaces":
     """Where the identity, its witness policy and an own witness are, or would be."""
     import os
 
-    from agentic_os.cli.actions.trust.ledger.opening import IDENTITY_FOLDER, POLICY_NAME
+    from agentic_os.cli.actions.trust.ledger.opening import IDENTITY_FOLDER
     from agentic_os.cli.commands.trust.witness import WITNESS_FOLDER
     from agentic_os.doctor.identity import OwnPlaces
     from agentic_os.files.places import places_from
+    from agentic_os.identity.witness_policy import POLICY_NAME
 
     places = places_from(os.environ)
     return OwnPlaces(

@@ -220,7 +220,8 @@ def bookmark(
 ) -> None:
     """Bring the head of the ledger before the witnesses now.
 
-    Exits with 3 where a witness refused, or too few answered for the policy.
+    Exits with 3 for a conflict, with 2 where a witness could not be heard, or too few for the
+    policy have acknowledged.
 
     Example: agentic-os ledger bookmark --witnesses witnesses.policy
     """
@@ -247,6 +248,29 @@ def rotate(
 
     where = IdentityPlace(folder, witnesses, projection_url)
     verbs.rotate(where, role, reason=reason, json=json)
+
+
+@app.command()
+def policy(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="The new policy (C2SP tlog-policy).")],
+    reason: Annotated[str, typer.Option(metavar="TEXT", help="Why, kept in the ledger; needed.")],
+    folder: Home = None,
+    projection_url: Projection = None,
+    json: Json = False,
+) -> None:
+    """Let the operator replace the witness policy that the ledger has accepted.
+
+    The decision is written to the ledger under the operator's key. Without it, an identity that
+    was witnessed boots with its accepted policy alone. Name a policy of "quorum none" to go on
+    without witnesses.
+
+    Example: agentic-os ledger policy witnesses.policy --reason "w2 has closed"
+    """
+    from agentic_os.cli.actions.trust.ledger import verbs
+
+    verbs.replace_policy(
+        IdentityPlace(folder, None, projection_url), file, reason=reason, json=json
+    )
 
 
 @app.command()

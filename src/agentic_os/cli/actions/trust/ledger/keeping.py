@@ -36,7 +36,7 @@ def repair(
     if conflict:
         answer = repair_conflict(home(where.folder), boot_options(where))
     elif source is not None and checkpoint is not None:
-        policy = read_policy(where.witnesses)
+        policy = read_policy(where)
         answer = repair_from_copy(
             home(where.folder),
             Path(source),

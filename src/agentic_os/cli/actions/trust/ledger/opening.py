@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from agentic_os.cli.actions.trust.ledger.printing import tell_farewell
 from agentic_os.cli.options import IdentityPlace
 from agentic_os.cli.output import progress
 from agentic_os.crypto.envelope.public_keys import PublicKeyEnvelope, read_public_key_envelope
@@ -13,6 +14,7 @@ from agentic_os.errors import UsageError
 from agentic_os.files.places import places_from
 from agentic_os.identity.boot import BootOptions, boot
 from agentic_os.identity.session import Identity
+from agentic_os.identity.witness_policy import POLICY_NAME, kept_policy
 from agentic_os.ledger.file.storage import LEDGER_NAME
 from agentic_os.ledger.file.verify import Progress
 from agentic_os.ledger.layout import WITNESS_FOLDER
@@ -21,7 +23,6 @@ from agentic_os.witness.client.policy import QuorumPolicy, parse_policy
 from agentic_os.witness.client.rounds import WitnessRounds
 
 IDENTITY_FOLDER = "identity"
-POLICY_NAME = "witnesses.policy"
 ROOTS_FOLDER = "witness-roots"
 """In the config folder: ``<name in the policy>.json`` is the public root of its operator."""
 
@@ -35,16 +36,21 @@ def home(folder: str | None) -> Path:
 
 @contextmanager
 def booted(where: IdentityPlace) -> Iterator[Identity]:
-    """Boot the identity behind a progress bar, and close it at the end."""
+    """Boot the identity behind a progress bar, and close it at the end.
+
+    What the witnesses say at the end is told where it is not what it should be; the command then
+    exits with 3 for a conflict, with 2 for a witness that did not answer or a missing quorum.
+    """
     with verifying(home(where.folder)) as tick:
         identity = boot(home(where.folder), boot_options(where, progress=tick))
     with identity:
         yield identity
+    tell_farewell(identity.farewell)
 
 
 def boot_options(where: IdentityPlace, *, progress: Progress | None = None) -> BootOptions:
     """Put together what a boot needs beside the folder."""
-    policy = read_policy(where.witnesses)
+    policy = read_policy(where)
     asked = None if policy is None else rounds_of(home(where.folder), policy)
     return BootOptions(
         passwords=passwords(),
@@ -54,12 +60,12 @@ def boot_options(where: IdentityPlace, *, progress: Progress | None = None) -> B
     )
 
 
-def read_policy(file: str | None) -> QuorumPolicy | None:
-    """Read the witness policy that was named, or the one in the config folder if there is one."""
-    if file is not None:
-        return parse_policy(read_file(file))
+def read_policy(where: IdentityPlace) -> QuorumPolicy | None:
+    """Read the witness policy: the named one, the config folder's, or the identity's own copy."""
+    if where.witnesses is not None:
+        return parse_policy(read_file(where.witnesses))
     path = places_from(os.environ).config / POLICY_NAME
-    return parse_policy(path.read_bytes()) if path.is_file() else None
+    return parse_policy(path.read_bytes()) if path.is_file() else kept_policy(home(where.folder))
 
 
 def rounds_of(folder: Path, policy: QuorumPolicy) -> WitnessRounds:

@@ -1,14 +1,22 @@
 """Answers of the ledger as rows and words."""
 
-from agentic_os.cli.output import table, write, write_document
+import typer
+
+from agentic_os.cli.output import say, table, write, write_document
+from agentic_os.identity.answers import BookmarkData
 from agentic_os.ledger.answers import EntryView, Finding
 from agentic_os.results import Answer
 from agentic_os.text.fencing import one_line
 
 FINDINGS = 3
 """Exit code of a verification with findings, of safe mode, of a refusal by a witness."""
+INCOMPLETE = 2
+"""Exit code where a witness could not be heard."""
 PAYLOAD_CHARS = 160
 """How much of a payload a line of text shows; the JSON document has all of it."""
+
+
+_ANSWERED = frozenset({"ACKNOWLEDGED", "NOT_DUE"})
 
 
 def print_document(command: str, value: object) -> None:
@@ -27,6 +35,32 @@ def print_entry(entry: EntryView) -> None:
         f"{entry.seq}\t{entry.ts}\t{entry.type}\tring {entry.ring}\t{entry.role}\t"
         f"{one_line(entry.payload[:PAYLOAD_CHARS])}\n"
     )
+
+
+def tell_farewell(bookmark: BookmarkData | None) -> None:
+    """Say which witnesses did not acknowledge the end of the ledger, and exit accordingly.
+
+    Raises:
+        typer.Exit: 3 for a conflict, 2 for a witness that failed or a quorum that is missing.
+    """
+    if bookmark is None or bookmark.due == "not_due":
+        return
+    for one in bookmark.witnesses:
+        if one.code not in _ANSWERED:
+            say(f"witness {one.witness}: {one.code}{f' {one.message}' if one.message else ''}")
+    if not bookmark.quorum:
+        say("QUORUM_MISSING: too few witnesses have acknowledged the end of the ledger")
+    code = bookmark_exit(bookmark)
+    if code:
+        raise typer.Exit(code)
+
+
+def bookmark_exit(bookmark: BookmarkData) -> int:
+    """Return the exit code that a bookmark stands for."""
+    if any(one.conflict for one in bookmark.witnesses):
+        return FINDINGS
+    has_failed = any(one.code not in _ANSWERED for one in bookmark.witnesses)
+    return INCOMPLETE if has_failed or not bookmark.quorum else 0
 
 
 def finding_words(finding: Finding) -> str:

@@ -15,7 +15,9 @@ from agentic_os.cli.actions.trust.ledger.printing import (
 )
 from agentic_os.cli.options import IdentityPlace
 from agentic_os.cli.output import say
+from agentic_os.identity.answers import ExportData
 from agentic_os.identity.services import show_ledger, verify_ledger
+from agentic_os.ledger.answers import ProveData
 from agentic_os.ledger.file.show import LineFilter
 from agentic_os.ledger.line.vocabulary import ROLES
 
@@ -79,18 +81,13 @@ def verify(folder: str | None, place: str | None, *, form: str, json: bool) -> N
 def prove(where: IdentityPlace, seq: int, *, output: str | None, json: bool) -> None:
     """Prove where a line stands: print the proof, or write it to a file."""
     with booted(where) as identity:
-        if output is not None:
-            written = identity.export_proof(seq, Path(output).absolute())
-            if json:
-                print_document("ledger-prove-output", written)
-            else:
-                print_rows(
-                    ("leaf", written.leaf_hash),
-                    ("tree", f"{written.tree_size} lines, root {written.root_hash}"),
-                    ("file", written.file),
-                )
-            return
-        answer = identity.prove(seq)
+        if output is None:
+            _print_proof(identity.prove(seq), json=json)
+        else:
+            _print_export(identity.export_proof(seq, Path(output).absolute()), json=json)
+
+
+def _print_proof(answer: ProveData, *, json: bool) -> None:
     if json:
         print_document("ledger-prove", answer)
         return
@@ -98,4 +95,15 @@ def prove(where: IdentityPlace, seq: int, *, output: str | None, json: bool) -> 
         ("leaf", answer.leaf_hash),
         ("tree", f"{answer.tree_size} lines, root {answer.root_hash}"),
         *(("proof", one) for one in answer.proof),
+    )
+
+
+def _print_export(written: ExportData, *, json: bool) -> None:
+    if json:
+        print_document("ledger-prove-output", written)
+        return
+    print_rows(
+        ("leaf", written.leaf_hash),
+        ("tree", f"{written.tree_size} lines, root {written.root_hash}"),
+        ("file", written.file),
     )

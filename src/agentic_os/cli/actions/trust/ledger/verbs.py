@@ -7,6 +7,7 @@ from pathlib import Path
 import typer
 
 from agentic_os.cli.actions.trust.ledger.opening import (
+    boot_options,
     booted,
     home,
     password,
@@ -15,6 +16,7 @@ from agentic_os.cli.actions.trust.ledger.opening import (
 )
 from agentic_os.cli.actions.trust.ledger.printing import (
     FINDINGS,
+    bookmark_exit,
     finding_words,
     print_document,
     print_entry,
@@ -25,6 +27,8 @@ from agentic_os.cli.output import say
 from agentic_os.crypto.canonical.json import canonicalize
 from agentic_os.errors import CryptoError, UsageError
 from agentic_os.identity.answers import BootData
+from agentic_os.identity.services import change_policy
+from agentic_os.ledger.answers import AppendData
 from agentic_os.ledger.line.vocabulary import LEVELS, ROLES
 from agentic_os.ledger.writing import Request
 
@@ -33,12 +37,12 @@ def show_boot(where: IdentityPlace, *, json: bool) -> None:
     """Boot, and print how the identity stands."""
     with booted(where) as identity:
         report = identity.report
-    if json:
-        print_document("ledger-boot", report)
-    else:
-        _print_boot(report)
-    if report.mode != "ready":
-        raise typer.Exit(FINDINGS)
+        if json:
+            print_document("ledger-boot", report)
+        else:
+            _print_boot(report)
+        if report.mode != "ready":
+            raise typer.Exit(FINDINGS)
 
 
 def append(where: IdentityPlace, kind: str, payload: str, *, level: str, json: bool) -> None:
@@ -52,9 +56,13 @@ def append(where: IdentityPlace, kind: str, payload: str, *, level: str, json: b
         if session != "agent":
             identity.unlock(session, password=password())
         answer = identity.append(session, [asked])
-    if json:
-        print_document("ledger-append", answer)
-        return
+        if json:
+            print_document("ledger-append", answer)
+        else:
+            _print_appended(answer)
+
+
+def _print_appended(answer: AppendData) -> None:
     for one in answer.entries:
         print_entry(one.entry)
         if one.rewritten_from:
@@ -65,7 +73,7 @@ def bookmark(where: IdentityPlace, *, receipts: str | None, json: bool) -> None:
     """Bring the head before the witnesses, and print what they said."""
     with booted(where) as identity:
         answer = identity.bookmark()
-    policy = None if receipts is None else read_policy(where.witnesses)
+    policy = None if receipts is None else read_policy(where)
     if receipts is not None and policy is not None:
         rounds = rounds_of(home(where.folder), policy)
         answer = replace(answer, receipts=rounds.export_receipts(Path(receipts).absolute()))
@@ -78,7 +86,27 @@ def bookmark(where: IdentityPlace, *, receipts: str | None, json: bool) -> None:
             *(("receipt", name) for name in answer.receipts),
         )
     if not answer.quorum:
-        raise typer.Exit(FINDINGS)
+        say("QUORUM_MISSING: too few witnesses have acknowledged the end of the ledger")
+    if code := bookmark_exit(answer):
+        raise typer.Exit(code)
+
+
+def replace_policy(where: IdentityPlace, file: str, *, reason: str, json: bool) -> None:
+    """Let the operator decide for another witness policy, and print what is accepted now."""
+    chosen = where._replace(witnesses=file)
+    answer = change_policy(
+        home(where.folder), boot_options(chosen), reason=reason, password=password()
+    )
+    if json:
+        print_document("ledger-policy", answer)
+        return
+    print_rows(
+        ("policy", answer.digest),
+        ("witnesses", " ".join(answer.witnesses)),
+        ("quorum", answer.quorum),
+        ("line", str(answer.seq)),
+        ("replaced", answer.replaced),
+    )
 
 
 def rotate(where: IdentityPlace, role: str, *, reason: str, json: bool) -> None:
@@ -90,12 +118,14 @@ def rotate(where: IdentityPlace, role: str, *, reason: str, json: bool) -> None:
         if changed != "identity":
             identity.unlock(changed, password=password())
         answer = identity.rotate(changed, reason=reason)
-    if json:
-        print_document("ledger-rotate", answer)
-        return
-    print_rows(
-        ("line", str(answer.seq)), ("old key", answer.old_key_id), ("new key", answer.new_key_id)
-    )
+        if json:
+            print_document("ledger-rotate", answer)
+        else:
+            print_rows(
+                ("line", str(answer.seq)),
+                ("old key", answer.old_key_id),
+                ("new key", answer.new_key_id),
+            )
 
 
 def _canonical(text: bytes) -> bytes:
