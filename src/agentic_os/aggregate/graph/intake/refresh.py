@@ -30,7 +30,7 @@ from agentic_os.results import Diagnostic
 from agentic_os.text.secrets.redaction import Redactor
 
 if TYPE_CHECKING:
-    from agentic_os.aggregate.graph.intake.take_in import Slice
+    from agentic_os.aggregate.graph.intake.rows import ProjectRows
     from agentic_os.aggregate.graph.values import Graph
 
 MAX_GRAPH_BYTES = 512 * 1024 * 1024
@@ -55,8 +55,6 @@ class _Row:
     status: str
     fingerprint: Fingerprint
     read_at_ns: int
-    content: str
-    base: str
     code: str
     message: str
 
@@ -152,14 +150,12 @@ class _Run:
                 status=row[3],
                 fingerprint=Fingerprint(*row[4:8]),
                 read_at_ns=row[8],
-                content=row[9],
-                base=row[10],
-                code=row[11],
-                message=row[12],
+                code=row[9],
+                message=row[10],
             )
             for row in self.connection.execute(
                 "SELECT project, rid, graph_path, status, size, mtime_ns, ctime_ns, inode,"
-                " read_at_ns, content, base, code, message FROM graph_repo"
+                " read_at_ns, code, message FROM graph_repo"
             )
         }
 
@@ -199,7 +195,6 @@ class _Run:
         self, project: GraphProject, row: _Row | None, folder: Folder, seen: Fingerprint
     ) -> None:
         from agentic_os.aggregate.graph.intake.reader import read_graph
-        from agentic_os.aggregate.graph.store import counts_text
 
         read_at = self.now()
         try:
@@ -225,7 +220,7 @@ class _Run:
         rid = self._next_number() if row is None else row.rid
         self.connection.execute("DELETE FROM graph_repo WHERE rid=?", (rid,))
         self.connection.execute(
-            "INSERT INTO graph_repo VALUES(?,?,?,?,'','',?,?,?,?,?,?,'','',?,?,?,0,0,?)",
+            "INSERT INTO graph_repo VALUES(?,?,?,?,'','',?,?,?,?,?,?,'','',?,?,?,0,0,'{}')",
             (
                 rid,
                 project.id,
@@ -237,7 +232,6 @@ class _Run:
                 graph.built_at_commit,
                 graph.graphify_version,
                 graph.schema_version,
-                counts_text(graph.counts),
             ),
         )
         self._take_in(project, rid, folder, graph, renewed=True)
@@ -309,15 +303,16 @@ class _Run:
             (status, code, message, *seen, read_at, row.rid),
         )
 
-    def _slice(self, project: GraphProject, rid: int, folder: Folder) -> "Slice":
-        from agentic_os.aggregate.graph.intake.take_in import Slice
+    def _rows(self, project: GraphProject, rid: int, folder: Folder) -> "ProjectRows":
+        from agentic_os.aggregate.graph.intake.rows import ProjectRows
 
-        return Slice(
+        return ProjectRows(
+            connection=self.connection,
             rid=rid,
-            name=project.name,
-            graph_path=project.graph_path,
+            project=project,
             folder=folder,
             redactor=self.redactor,
+            now_ns=self.now(),
         )
 
     # -- what the graph names ------------------------------------------------------------
@@ -327,11 +322,9 @@ class _Run:
         if unchanged(self.connection, row.rid, Listing(folder)):
             return
         from agentic_os.aggregate.graph.intake.reader import read_graph
-        from agentic_os.aggregate.graph.intake.take_in import follow_sources
 
         self.begin()
-        part = self._slice(project, row.rid, folder)
-        followed = follow_sources(self.connection, part, row.base, self.now())
+        followed = self._rows(project, row.rid, folder).follow_sources()
         if followed is not None:
             self.files_read += followed.files_read
             self.changed = self.changed or followed.changed
@@ -347,11 +340,8 @@ class _Run:
     def _take_in(
         self, project: GraphProject, rid: int, folder: Folder, graph: "Graph", *, renewed: bool
     ) -> None:
-        from agentic_os.aggregate.graph.intake.take_in import take_in
-
         self.change()
-        part = self._slice(project, rid, folder)
-        done = take_in(self.connection, part, graph, self.now(), renewed=renewed)
+        done = self._rows(project, rid, folder).take_in(graph, renewed=renewed)
         self.files_read += done.files_read
         if done.fault is not None:
             self.diagnostics[project.id] = graph_diagnostic(
