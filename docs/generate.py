@@ -25,7 +25,7 @@ from agentic_os.ledger.line.vocabulary import ENTRY_TYPES
 from agentic_os.registry.codes import CODES as REGISTRY_CODES
 from agentic_os.results import DOCUMENTS, Envelope
 from agentic_os.tiers.engines.codes import ENGINE_CODES
-from agentic_os.tiers.graph.union_answers import GRAPH_DOCUMENTS
+from agentic_os.tiers.graph.answers import GRAPH_DOCUMENTS
 from agentic_os.tiers.index.codes import INDEX_CODES
 
 sys.path.insert(0, str(Path(__file__).parent))

@@ -10,12 +10,11 @@ import pytest
 from agentic_os.aggregate.graph.intake.reader import read_graph
 from agentic_os.errors import GraphError, UsageError
 from agentic_os.tiers.graph.analytics import analytics
+from agentic_os.tiers.graph.answers import NeighborsData, PathData
 from agentic_os.tiers.graph.context import CodeGraph, GraphFolder
 from agentic_os.tiers.graph.export import export, export_parts
 from agentic_os.tiers.graph.links import links, stats
 from agentic_os.tiers.graph.near import find, neighbors
-from agentic_os.tiers.graph.node_answers import NeighborsData
-from agentic_os.tiers.graph.path_answers import PathData
 from agentic_os.tiers.graph.paths import impact, path
 from support.graph.builder import GraphFleet, graph_of
 from support.graph.code import pyproject

@@ -201,7 +201,7 @@ class _Writer:
         return number
 
     def _stubs(self) -> dict[str, int]:
-        """Number the external names of this graph for the whole fleet."""
+        """Give numbers to the external names of this graph for the whole fleet."""
         names = sorted({_stub_name(node.label) for node in self.graph.nodes if node.external})
         self.connection.executemany(
             "INSERT OR IGNORE INTO graph_ext(name) VALUES(?)", ((name,) for name in names)

@@ -85,28 +85,29 @@ def _hinted(made: Document) -> Document:
 def _ask(
     workspace: Workspace, asked: QueryGraph, projects: frozenset[str] | None, limit: int
 ) -> Answer[Any]:
-    from agentic_os.tiers.graph import questions as graph
+    from agentic_os.tiers.graph.context import code_graph
+    from agentic_os.tiers.graph.links import links, stats
+    from agentic_os.tiers.graph.near import find, neighbors
+    from agentic_os.tiers.graph.paths import impact, path
 
-    opened = graph.code_graph(workspace)
+    opened = code_graph(workspace)
     match asked.operation:
         case "find":
-            return graph.find(opened, asked.name, projects=projects, limit=limit)
+            return find(opened, asked.name, projects=projects, limit=limit)
         case "neighbors":
-            return graph.neighbors(
+            return neighbors(
                 opened, asked.name, projects=projects, depth=asked.depth, limit=NEIGHBORS_NODES
             )
         case "path":
-            return graph.path(
+            return path(
                 opened, asked.name, asked.to, projects=projects, directed=not asked.undirected
             )
         case "impact":
-            return graph.impact(
-                opened, asked.name, projects=projects, depth=asked.depth, limit=limit
-            )
+            return impact(opened, asked.name, projects=projects, depth=asked.depth, limit=limit)
         case "links":
-            return graph.links(opened, projects=projects, limit=limit)
+            return links(opened, projects=projects, limit=limit)
         case "stats":
-            return graph.stats(opened, projects=projects)
+            return stats(opened, projects=projects)
 
 
 def _visible_part(data: Document, hiding: Hidden) -> tuple[Document, int]:

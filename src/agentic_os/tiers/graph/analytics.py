@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from agentic_os.aggregate.graph.codes import graph_error
 from agentic_os.aggregate.graph.tables import CONFIDENCE_CODES, PROJECT_SHIFT
+from agentic_os.tiers.graph.answers import AnalyticsData, CentralNode, Community
 from agentic_os.tiers.graph.context import CodeGraph
-from agentic_os.tiers.graph.union_answers import AnalyticsData, CentralNode, Community
 from agentic_os.tiers.graph.walk import CONTAINMENT, relation_numbers
 
 if TYPE_CHECKING:

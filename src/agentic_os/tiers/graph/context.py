@@ -18,8 +18,8 @@ from agentic_os.aggregate.graph.tables import STATUS_MISSING, STATUS_REFUSED, ST
 from agentic_os.errors import UsageError
 from agentic_os.results import Answer, Diagnostic, Omission
 from agentic_os.text.fencing import one_line
+from agentic_os.tiers.graph.answers import GraphNodeView, Outcome
 from agentic_os.tiers.graph.names import NameFinder
-from agentic_os.tiers.graph.node_answers import GraphNodeView, Outcome
 from agentic_os.tiers.graph.views import Viewer
 from agentic_os.tiers.graph.walk import Scope, Walker, relation_numbers
 

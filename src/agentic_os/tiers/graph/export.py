@@ -14,8 +14,8 @@ import msgspec
 from agentic_os.aggregate.graph.tables import CONFIDENCE_WORDS, PROJECT_SHIFT
 from agentic_os.results import Answer
 from agentic_os.text.fencing import one_line
+from agentic_os.tiers.graph.answers import ExportData, ExportFormat
 from agentic_os.tiers.graph.context import CodeGraph
-from agentic_os.tiers.graph.union_answers import ExportData, ExportFormat
 from agentic_os.tiers.graph.views import CROSS_QUERY, EXTERNAL_PREFIX, NODE_QUERY
 
 _Value = str | int | float | bool | None

@@ -21,14 +21,14 @@ from agentic_os.errors import UsageError
 from agentic_os.results import Answer
 from agentic_os.text.fencing import one_line
 from agentic_os.tiers.graph.analytics import analytics as analysed
-from agentic_os.tiers.graph.context import DEFAULT_LIMIT_NODES, CodeGraph, check_limit
-from agentic_os.tiers.graph.union_answers import (
+from agentic_os.tiers.graph.answers import (
     GraphProjectStats,
     LinkCount,
     LinksData,
     NearMissView,
     StatsData,
 )
+from agentic_os.tiers.graph.context import DEFAULT_LIMIT_NODES, CodeGraph, check_limit
 from agentic_os.tiers.graph.views import CROSS_QUERY
 
 

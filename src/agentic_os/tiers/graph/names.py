@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from agentic_os.aggregate.graph.tables import FLAG_FILE, PROJECT_SHIFT, node_range
-from agentic_os.tiers.graph.node_answers import FindHow
+from agentic_os.tiers.graph.answers import FindHow
 from agentic_os.tiers.graph.views import NODE_QUERY, NodeRow, node_row
 
 MAX_NAME_CHARS = 1_000

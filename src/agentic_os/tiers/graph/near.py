@@ -7,6 +7,7 @@ from agentic_os.aggregate.graph.codes import GRAPH_CODES
 from agentic_os.errors import UsageError
 from agentic_os.results import Answer
 from agentic_os.text.fencing import one_line
+from agentic_os.tiers.graph.answers import Direction, FindData, NeighborsData
 from agentic_os.tiers.graph.context import (
     DEFAULT_LIMIT_NODES,
     CodeGraph,
@@ -15,7 +16,6 @@ from agentic_os.tiers.graph.context import (
     unsettled,
 )
 from agentic_os.tiers.graph.names import MAX_MATCHES_ENTRIES
-from agentic_os.tiers.graph.node_answers import Direction, FindData, NeighborsData
 
 DEFAULT_DEPTH_HOPS = 1
 

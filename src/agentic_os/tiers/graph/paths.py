@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 from agentic_os.aggregate.graph.tables import PROJECT_SHIFT
 from agentic_os.errors import UsageError
 from agentic_os.results import Answer
+from agentic_os.tiers.graph.answers import ImpactData, ImpactProject, PathData
 from agentic_os.tiers.graph.context import (
     DEFAULT_LIMIT_NODES,
     MAX_DEPTH_HOPS,
@@ -15,7 +16,6 @@ from agentic_os.tiers.graph.context import (
     check_limit,
     unsettled,
 )
-from agentic_os.tiers.graph.path_answers import ImpactData, ImpactProject, PathData
 from agentic_os.tiers.graph.views import Viewer
 from agentic_os.tiers.graph.walk import (
     CONTAINMENT,
@@ -27,7 +27,7 @@ from agentic_os.tiers.graph.walk import (
 )
 
 if TYPE_CHECKING:
-    from agentic_os.tiers.graph.node_answers import Outcome
+    from agentic_os.tiers.graph.answers import Outcome
 
 DEFAULT_IMPACT_HOPS = 5
 _SIDES: tuple[Literal["source", "target"], ...] = ("source", "target")

@@ -15,7 +15,7 @@ from agentic_os.aggregate.graph.tables import CONFIDENCE_WORDS, FLAG_SYNTHETIC, 
 from agentic_os.errors import FilesError
 from agentic_os.files.reading import Folder
 from agentic_os.text.fencing import one_line
-from agentic_os.tiers.graph.node_answers import GraphEdgeView, GraphNodeView, GraphPlace
+from agentic_os.tiers.graph.answers import GraphEdgeView, GraphNodeView, GraphPlace
 
 MAX_CHECKED_FILES = 300
 EXTERNAL_PREFIX = "external::"

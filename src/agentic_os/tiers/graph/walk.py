@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from agentic_os.aggregate.graph.tables import CONFIDENCE_CODES, PROJECT_SHIFT
-from agentic_os.tiers.graph.node_answers import Direction
+from agentic_os.tiers.graph.answers import Direction
 
 MAX_EXPLORED_NODES = 200_000
 _BATCH_ENTRIES = 400

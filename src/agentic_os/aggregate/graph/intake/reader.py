@@ -136,7 +136,7 @@ def read_graph(data: bytes) -> Graph:
 
 
 def _version(value: object) -> int:
-    """A version as the store can keep it; 0 for what is none."""
+    """Return a version as the store can keep it, 0 for anything else."""
     return value if isinstance(value, int) and 0 <= value < MAX_VERSION else 0
 
 

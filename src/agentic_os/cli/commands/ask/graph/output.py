@@ -11,15 +11,16 @@ from agentic_os.cli.output import say, table
 
 if TYPE_CHECKING:
     from agentic_os.errors import AgenticOSError
-    from agentic_os.tiers.graph.node_answers import (
+    from agentic_os.tiers.graph.answers import (
         FindData,
         GraphEdgeView,
         GraphNodeView,
         GraphPlace,
+        LinkCount,
+        LinksData,
         NeighborsData,
         Outcome,
     )
-    from agentic_os.tiers.graph.union_answers import LinkCount, LinksData
 
 
 def unsettled(outcome: "Outcome", name: str) -> "AgenticOSError | None":
