@@ -17,6 +17,10 @@ from tree_sitter import Node
 from agentic_os.code.python.scopes import Scope
 from agentic_os.code.syntax import descend, end_line_of, line_of, parse, text_of
 from agentic_os.code.values import (
+    MAX_CHAIN_ENTRIES,
+    MAX_IMPORTS_ENTRIES,
+    MAX_SYMBOLS_ENTRIES,
+    MAX_USES_ENTRIES,
     MODULE_SCOPE,
     STAR,
     Binding,
@@ -28,11 +32,6 @@ from agentic_os.code.values import (
     Use,
     UseKind,
 )
-
-MAX_SYMBOLS_ENTRIES = 20_000
-MAX_IMPORTS_ENTRIES = 5_000
-MAX_USES_ENTRIES = 20_000
-_MAX_CHAIN_ENTRIES = 12
 
 _VERSION = re.compile(r"v\d+")
 _BLOCKS = {
@@ -265,7 +264,7 @@ class _Walker:
     def _selector(self, task: _Task) -> list[_Task]:
         chain: list[str] = []
         node: Node | None = task.node
-        while node is not None and len(chain) < _MAX_CHAIN_ENTRIES:
+        while node is not None and len(chain) < MAX_CHAIN_ENTRIES:
             if node.type == "selector_expression":
                 chain.append(text_of(node.child_by_field_name("field")))
                 node = node.child_by_field_name("operand")

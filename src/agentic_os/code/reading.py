@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from agentic_os.code.go import read_go
 from agentic_os.code.python.source import read_python
 from agentic_os.code.script.source import read_script
-from agentic_os.code.values import Language, SourceFacts
+from agentic_os.code.values import LFS_POINTER, Language, SourceFacts
 
 if TYPE_CHECKING:
     from agentic_os.code.syntax import Grammar
@@ -25,7 +25,6 @@ _LANGUAGES: dict[str, Language] = {
     ".tsx": "typescript",
     ".go": "go",
 }
-_LFS = b"version https://git-lfs.github.com/spec/"
 
 
 def language_of(path: str) -> Language | None:
@@ -60,7 +59,7 @@ def read_source(path: str, data: bytes) -> SourceFacts | None:
         Never raises: what cannot be parsed is named in ``problems``.
     """
     language = language_of(path)
-    if language is None or data.startswith(_LFS):
+    if language is None or data.startswith(LFS_POINTER):
         return None
     match language:
         case "python":

@@ -21,6 +21,14 @@ UseKind = Literal["call", "reference", "inherits", "decorator"]
 MODULE_SCOPE = -1
 STAR = "*"
 DEFAULT_EXPORT = "default"
+MAX_SYMBOLS_ENTRIES = 20_000
+MAX_IMPORTS_ENTRIES = 5_000
+MAX_USES_ENTRIES = 20_000
+"""Facts kept of one file, by kind; more are cut off (``SOURCE_TRUNCATED``)."""
+MAX_CHAIN_ENTRIES = 12
+"""Names in a dotted chain that are looked at."""
+LFS_POINTER = b"version https://git-lfs.github.com/spec/"
+"""How a file begins whose content Git LFS keeps elsewhere."""
 
 
 class Symbol(msgspec.Struct, frozen=True, array_like=True):

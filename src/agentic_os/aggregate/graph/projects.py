@@ -6,8 +6,6 @@ from pathlib import Path
 from agentic_os.registry.descriptor.memory_block import GRAPH_TIER
 from agentic_os.registry.fleet import Fleet
 
-"""The rung of the ladder from which a project contributes its graph (design section 5)."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphProject:

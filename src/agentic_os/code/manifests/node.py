@@ -17,7 +17,7 @@ _SECTIONS = ("dependencies", "devDependencies", "peerDependencies", "optionalDep
 _PATHS = ("file:", "link:", "portal:", "workspace:./", "workspace:../")
 _CONDITIONS = ("source", "types", "import", "module", "require", "node", "default", "browser")
 _MAX_ENTRIES_ENTRIES = 500
-_MAX_DEPTH_ENTRIES = 8
+_MAX_LEVELS = 8
 
 
 def read_package_json(path: str, source: str) -> Manifest:
@@ -160,7 +160,7 @@ def _targets(value: object) -> list[str]:
         item, depth = pending.pop(0)
         if isinstance(item, str):
             found.append(item)
-        elif depth < _MAX_DEPTH_ENTRIES:
+        elif depth < _MAX_LEVELS:
             pending.extend((each, depth + 1) for each in items(item))
             conditions = table(item)
             known = [key for key in _CONDITIONS if key in conditions]

@@ -25,7 +25,7 @@ _GO_REQUIRE = re.compile(r"(\S+)\s+v\S+")
 _GO_REPLACE = re.compile(r"(\S+)(?:\s+v\S+)?\s*=>\s*(\S+)(?:\s+v\S+)?")
 _USES = re.compile(r"\s*(?:-\s+)?uses:\s*['\"]?([A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+)[^\s'\"]*@\S+")
 _MODULE_KEY = re.compile(r"\s*(path|url)\s*=\s*(.+)")
-_MAX_XML_DEPTH_ENTRIES = 64
+_MAX_XML_LEVELS = 64
 _MAX_TEXT_CHARS = 500
 
 
@@ -156,7 +156,7 @@ class _PomReader:
     def start(self, name: str, _: dict[str, str]) -> None:
         """Open an element."""
         self.stack.append(name.rpartition(":")[2])
-        if len(self.stack) > _MAX_XML_DEPTH_ENTRIES:
+        if len(self.stack) > _MAX_XML_LEVELS:
             raise _RefusedError
         if self._in("dependencies", "dependency") and "plugin" not in self.stack:
             line = 1 if self.parser is None else self.parser.CurrentLineNumber

@@ -26,7 +26,7 @@ from agentic_os.code.python.expressions import dotted_name
 _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\])?\s*(?:@\s*(\S+))?")
 _EDITABLE = re.compile(r"\s*(?:-e|--editable)[ =]\s*(\S+)")
 _EGG = re.compile(r"[#&]egg=([A-Za-z0-9][A-Za-z0-9._-]*)")
-_MAX_LITERAL_DEPTH_ENTRIES = 4
+_MAX_LITERAL_LEVELS = 4
 
 
 def read_pyproject(path: str, source: str) -> Manifest:
@@ -189,7 +189,7 @@ def read_setup_py(path: str, source: str) -> Manifest:
 
 def _literal(node: ast.expr, constants: dict[str, ast.expr], depth: int) -> object:
     """Return a literal's value; ``None`` for what is computed."""
-    if depth > _MAX_LITERAL_DEPTH_ENTRIES:
+    if depth > _MAX_LITERAL_LEVELS:
         return None
     match node:
         case ast.Constant(value=str() as value):

@@ -10,6 +10,8 @@ import re
 from enum import StrEnum
 from typing import Literal
 
+from agentic_os.code.values import LFS_POINTER
+
 CorpusKind = Literal["source", "document"]
 
 
@@ -105,7 +107,6 @@ _GENERATED_MARK = re.compile(
 )
 _MARK_LINES = 20
 _MARK_LINE = re.compile(r"\s*(?:#|//|/\*|\*|--|;|<!--|%|\"\"\"|'''|\.\.)")
-_LFS = b"version https://git-lfs.github.com/spec/"
 _MINIFIED_LINE_CHARS = 1_000
 """Mean length of a line from which a file is not written by hand."""
 _LONGEST_LINE_CHARS = 20_000
@@ -162,7 +163,7 @@ def _is_secret(lowered: str) -> bool:
 
 def data_left_out(data: bytes) -> LeftOut | None:
     """Why a file is left out, by its bytes; nothing where it counts."""
-    if data.startswith(_LFS):
+    if data.startswith(LFS_POINTER):
         return LeftOut.BINARY
     if _is_binary(data):
         return LeftOut.BINARY

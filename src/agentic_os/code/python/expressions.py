@@ -2,13 +2,13 @@
 
 import ast
 
-_MAX_CHAIN_ENTRIES = 12
+from agentic_os.code.values import MAX_CHAIN_ENTRIES
 
 
 def dotted_name(node: ast.AST | None) -> str:
     """Return ``a.b.c`` for a chain of names, or an empty string for anything else."""
     parts: list[str] = []
-    while isinstance(node, ast.Attribute) and len(parts) < _MAX_CHAIN_ENTRIES:
+    while isinstance(node, ast.Attribute) and len(parts) < MAX_CHAIN_ENTRIES:
         parts.append(node.attr)
         node = node.value
     if not isinstance(node, ast.Name):

@@ -16,6 +16,9 @@ from agentic_os.code.python.expressions import dotted_name, string_list
 from agentic_os.code.python.loose import read_python_loosely
 from agentic_os.code.python.scopes import Scope
 from agentic_os.code.values import (
+    MAX_IMPORTS_ENTRIES,
+    MAX_SYMBOLS_ENTRIES,
+    MAX_USES_ENTRIES,
     MODULE_SCOPE,
     STAR,
     Binding,
@@ -27,10 +30,6 @@ from agentic_os.code.values import (
     Use,
     UseKind,
 )
-
-MAX_SYMBOLS_ENTRIES = 20_000
-MAX_IMPORTS_ENTRIES = 5_000
-MAX_USES_ENTRIES = 20_000
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
-from agentic_os.code.script.nodes import member_chain, required_module, string_value
+from agentic_os.code.script.nodes import PATTERN_NAMES, member_chain, required_module, string_value
 from agentic_os.code.syntax import descend, line_of, text_of
 from agentic_os.code.values import DEFAULT_EXPORT, MODULE_SCOPE, STAR, Binding, Import, Symbol
 
@@ -20,7 +20,6 @@ _NAMED = (
     "internal_module",
 )
 _VARIABLES = ("lexical_declaration", "variable_declaration")
-_PATTERN_NAMES = ("identifier", "shorthand_property_identifier_pattern")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +128,7 @@ class ExportReader:
                 pattern = declarator.child_by_field_name("name")
                 if pattern is None:
                     continue
-                for each in descend(pattern, *_PATTERN_NAMES):
+                for each in descend(pattern, *PATTERN_NAMES):
                     text = text_of(each)
                     self.found.append(_Export(text, line_of(declarator), local=text))
             return

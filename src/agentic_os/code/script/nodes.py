@@ -3,14 +3,18 @@
 from tree_sitter import Node
 
 from agentic_os.code.syntax import text_of
+from agentic_os.code.values import MAX_CHAIN_ENTRIES
 
-_MAX_CHAIN_ENTRIES = 12
 _CHAIN_FIELDS = {
     "member_expression": ("object", "property"),
     "nested_type_identifier": ("module", "name"),
     "nested_identifier": ("object", "property"),
 }
 _ROOTS = {"identifier", "type_identifier", "this"}
+
+
+PATTERN_NAMES = ("identifier", "shorthand_property_identifier_pattern")
+"""The nodes that a destructuring pattern binds."""
 
 
 def string_value(node: Node | None) -> str:
@@ -28,7 +32,7 @@ def string_value(node: Node | None) -> str:
 def member_chain(node: Node | None) -> list[str]:
     """Return ``[a, b, c]`` for ``a.b.c``; empty for anything else."""
     parts: list[str] = []
-    while node is not None and node.type in _CHAIN_FIELDS and len(parts) < _MAX_CHAIN_ENTRIES:
+    while node is not None and node.type in _CHAIN_FIELDS and len(parts) < MAX_CHAIN_ENTRIES:
         left, right = _CHAIN_FIELDS[node.type]
         parts.append(text_of(node.child_by_field_name(right)))
         node = node.child_by_field_name(left)

@@ -12,10 +12,13 @@ from tree_sitter import Node
 
 from agentic_os.code.python.scopes import Scope
 from agentic_os.code.script.exports import ExportReader
-from agentic_os.code.script.nodes import member_chain, required_module, string_value
+from agentic_os.code.script.nodes import PATTERN_NAMES, member_chain, required_module, string_value
 from agentic_os.code.syntax import Grammar, descend, end_line_of, line_of, parse, text_of
 from agentic_os.code.values import (
     DEFAULT_EXPORT,
+    MAX_IMPORTS_ENTRIES,
+    MAX_SYMBOLS_ENTRIES,
+    MAX_USES_ENTRIES,
     MODULE_SCOPE,
     Import,
     Language,
@@ -25,10 +28,6 @@ from agentic_os.code.values import (
     Use,
     UseKind,
 )
-
-MAX_SYMBOLS_ENTRIES = 20_000
-MAX_IMPORTS_ENTRIES = 5_000
-MAX_USES_ENTRIES = 20_000
 
 _KINDS: dict[str, SymbolKind] = {
     "function_declaration": "function",
@@ -52,7 +51,6 @@ _FUNCTIONS = _FUNCTION_VALUES | {
 _BLOCKS = {"statement_block", "for_statement", "for_in_statement", "catch_clause", "class_body"}
 _IDENTIFIERS = {"identifier", "type_identifier", "shorthand_property_identifier"}
 _CHAINS = {"member_expression", "nested_type_identifier", "nested_identifier"}
-_PATTERN_NAMES = ("identifier", "shorthand_property_identifier_pattern")
 _HERITAGE = {"extends_clause", "implements_clause", "extends_type_clause", "class_heritage"}
 
 
@@ -234,7 +232,7 @@ class _Walker:
 
     def _bind_pattern(self, node: Node | None, scope: Scope) -> None:
         if node is not None:
-            for name in descend(node, *_PATTERN_NAMES):
+            for name in descend(node, *PATTERN_NAMES):
                 scope.bind_other(text_of(name))
 
     def _declarator(self, task: _Task) -> list[_Task]:

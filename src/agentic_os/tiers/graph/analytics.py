@@ -7,7 +7,7 @@ containment left out, since a folder tree says nothing about importance.
 from typing import TYPE_CHECKING
 
 from agentic_os.aggregate.graph.codes import graph_error
-from agentic_os.aggregate.graph.tables import CONFIDENCE_CODES, PROJECT_SHIFT
+from agentic_os.aggregate.graph.tables import AMBIGUOUS_CODE, PROJECT_SHIFT
 from agentic_os.tiers.graph.answers import AnalyticsData, CentralNode, Community
 from agentic_os.tiers.graph.context import CodeGraph
 from agentic_os.tiers.graph.walk import CONTAINMENT, relation_numbers
@@ -21,7 +21,6 @@ MAX_CENTRAL_ENTRIES = 20
 MAX_COMMUNITIES_ENTRIES = 20
 _LABELS_ENTRIES = 5
 _SEED = 1
-_AMBIGUOUS = CONFIDENCE_CODES["AMBIGUOUS"]
 
 
 def analytics(graph: CodeGraph, *, projects: frozenset[str] | None = None) -> AnalyticsData:
@@ -96,7 +95,7 @@ def _loaded(graph: CodeGraph, projects: frozenset[str] | None) -> "nx.DiGraph[in
             f"the graph has more than {MAX_ANALYSED_NODES} nodes to analyse",
         )
     for table in ("graph_out", "graph_cross"):
-        query = f"SELECT src, dst, rel FROM {table} WHERE conf < {_AMBIGUOUS} AND dst > 0"  # noqa: S608 - two fixed names
+        query = f"SELECT src, dst, rel FROM {table} WHERE conf < {AMBIGUOUS_CODE} AND dst > 0"  # noqa: S608 - two fixed names
         for source, target, relation in graph.connection.execute(query):
             if relation not in refused and source in loaded and target in loaded:
                 loaded.add_edge(source, target)

@@ -19,7 +19,8 @@ from agentic_os.tiers.graph.answers import GraphEdgeView, GraphNodeView, GraphPl
 
 MAX_CHECKED_FILES = 300
 EXTERNAL_PREFIX = "external::"
-_BATCH_ENTRIES = 400
+QUERY_BATCH_ENTRIES = 400
+"""Nodes that one query names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,8 +72,8 @@ class Viewer:
         """Load nodes by number."""
         wanted = sorted({number for number in numbers if number > 0})
         found: dict[int, NodeRow] = {}
-        for start in range(0, len(wanted), _BATCH_ENTRIES):
-            listed = ",".join(map(str, wanted[start : start + _BATCH_ENTRIES]))
+        for start in range(0, len(wanted), QUERY_BATCH_ENTRIES):
+            listed = ",".join(map(str, wanted[start : start + QUERY_BATCH_ENTRIES]))
             query = f"{_NODES} WHERE node.nid IN ({listed})"
             for row in self.connection.execute(query):
                 found[row[0]] = node_row(row)

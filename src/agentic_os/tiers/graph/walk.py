@@ -15,12 +15,11 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from agentic_os.aggregate.graph.tables import CONFIDENCE_CODES, PROJECT_SHIFT
+from agentic_os.aggregate.graph.tables import AMBIGUOUS_CODE, PROJECT_SHIFT
 from agentic_os.tiers.graph.answers import Direction
+from agentic_os.tiers.graph.views import QUERY_BATCH_ENTRIES
 
 MAX_EXPLORED_NODES = 200_000
-_BATCH_ENTRIES = 400
-_AMBIGUOUS = CONFIDENCE_CODES["AMBIGUOUS"]
 
 CONTAINMENT = ("contains", "method", "defines")
 """Relations that say where something is written, not what it needs."""
@@ -84,14 +83,14 @@ class Walker:
         self, nodes: Sequence[int], near: str, far: str, table: str
     ) -> Iterator[tuple[int, int]]:
         inner = "" if self._scope.externals else f" AND {far} > 0"
-        for start in range(0, len(nodes), _BATCH_ENTRIES):
-            batch = nodes[start : start + _BATCH_ENTRIES]
+        for start in range(0, len(nodes), QUERY_BATCH_ENTRIES):
+            batch = nodes[start : start + QUERY_BATCH_ENTRIES]
             listed = _numbers(batch)
             query = (
                 f"SELECT DISTINCT {near}, {far} FROM {table}"  # noqa: S608 - numbers and fixed names
-                f" WHERE {near} IN ({listed}) AND conf < {_AMBIGUOUS}{inner}{self._terms}"
+                f" WHERE {near} IN ({listed}) AND conf < {AMBIGUOUS_CODE}{inner}{self._terms}"
                 f" UNION SELECT {near}, {far} FROM graph_cross"
-                f" WHERE {near} IN ({listed}) AND conf < {_AMBIGUOUS}{self._terms}"
+                f" WHERE {near} IN ({listed}) AND conf < {AMBIGUOUS_CODE}{self._terms}"
                 " ORDER BY 1, 2"
             )
             for source, target in self._connection.execute(query):

@@ -46,7 +46,7 @@ DENSE_FACTS = b""
 MAX_MANIFESTS_ENTRIES = 1_000
 MAX_BUILD_RECORD_BYTES = 64 * 1024 * 1024
 _MAX_BASE_FOLDERS_ENTRIES = 500
-_MAX_BASE_DEPTH_ENTRIES = 4
+_MAX_BASE_LEVELS = 4
 _BASE_SAMPLES_ENTRIES = 20
 _BUILD_RECORD = "manifest.json"
 
@@ -367,7 +367,7 @@ def _inner_folders(listing: Listing) -> Iterator[str]:
         seen += 1
         if folder:
             yield folder
-        if depth >= _MAX_BASE_DEPTH_ENTRIES:
+        if depth >= _MAX_BASE_LEVELS:
             continue
         for entry in listing.entries(folder).values():
             hidden = entry.name.startswith(".") or entry.name in EXCLUDED_FOLDERS

@@ -34,6 +34,7 @@ from agentic_os.aggregate.graph.values import (
     GraphHyperedge,
     GraphNode,
 )
+from agentic_os.code.values import LFS_POINTER
 
 MAX_ID_CHARS = 2_000
 MAX_LABEL_CHARS = 1_000
@@ -42,7 +43,6 @@ MAX_WORD_CHARS = 200
 MAX_VERSION = 1_000_000
 MAX_MEMBERS_ENTRIES = 10_000
 
-_LFS = b"version https://git-lfs.github.com/spec/"
 _BOM = b"\xef\xbb\xbf"
 _LOCATION = re.compile(r"L?(\d{1,9})")
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f]")
@@ -142,7 +142,7 @@ def _version(value: object) -> int:
 
 def _parsed(data: bytes) -> _Document:
     data = data.removeprefix(_BOM)
-    if data.startswith(_LFS):
+    if data.startswith(LFS_POINTER):
         raise graph_error("GRAPH_LFS_POINTER")
     start = data[:64].lstrip()
     if not start and not data.strip():
@@ -265,7 +265,7 @@ class _Reader:
             kind=kind,
             path=path,
             line=line,
-            community=community if -1 <= community < _MAX_COMMUNITY_ENTRIES else -1,
+            community=community if -1 <= community < _COMMUNITIES_LIMIT else -1,
             external=external,
             package=package,
         )
@@ -398,7 +398,7 @@ class _Reader:
 
 
 _EMPTY = msgspec.Raw(b"")
-_MAX_COMMUNITY_ENTRIES = 2**31
+_COMMUNITIES_LIMIT = 2**31
 
 
 def relative_path(value: str) -> str | None:

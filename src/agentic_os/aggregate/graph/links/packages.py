@@ -41,6 +41,16 @@ class DeclaredLinks:
         return (consumer, provider, ecosystem, package) in self.held
 
 
+def declaring(codes: Sequence[ProjectCode], ecosystem: str) -> dict[str, list[ProjectCode]]:
+    """Return the projects that declare each package outside tests, examples and the like."""
+    found: dict[str, list[ProjectCode]] = {}
+    for code in codes:
+        for (kind, name), (manifest, _) in code.packages.items():
+            if kind == ecosystem and not is_excluded(manifest.path):
+                found.setdefault(name, []).append(code)
+    return found
+
+
 def package_edges(codes: Sequence[ProjectCode], collector: EdgeCollector) -> DeclaredLinks:
     """Derive R1 and R1b; return what is declared, for the other rules."""
     links = DeclaredLinks()

@@ -6,6 +6,9 @@ from typing import Literal
 from agentic_os.aggregate.graph.links.code import ProjectCode
 from agentic_os.aggregate.graph.links.edges import Verdict
 
+MAX_HOPS = 8
+"""Re-exports that are followed, one after another."""
+
 Form = Literal["definition", "value", "module", "package"]
 
 

@@ -19,7 +19,7 @@ from agentic_os.aggregate.graph.links.edges import (
     Verdict,
 )
 from agentic_os.aggregate.graph.links.languages.definitions import Choice, Definition
-from agentic_os.aggregate.graph.links.packages import DeclaredLinks
+from agentic_os.aggregate.graph.links.packages import DeclaredLinks, declaring
 from agentic_os.code.layout import is_excluded
 from agentic_os.code.standard_names import is_standard_module
 from agentic_os.code.values import Import, Use
@@ -37,12 +37,8 @@ class GoImports:
         """Index the modules that every project declares."""
         self._links = links
         self._collector = collector
-        self._modules: dict[str, list[ProjectCode]] = {}
+        self._modules = declaring(codes, "go")
         self._names: dict[tuple[str, str], dict[str, list[Definition]]] = {}
-        for code in codes:
-            for (ecosystem, name), (manifest, _) in code.packages.items():
-                if ecosystem == "go" and not is_excluded(manifest.path):
-                    self._modules.setdefault(name, []).append(code)
 
     def choices(self, source: Endpoint, module: str) -> list[Choice]:
         """Return the packages that an import path means: in declared modules, else in all."""

@@ -8,15 +8,17 @@ As the interpreter binds names, as far as reading shows it:
 - a package's submodule answers where no binding does;
 - an alias (``Name = other.Name``) stands for what it names.
 
-Chains are followed at most ``MAX_HOPS_ENTRIES`` deep, each step once. A provider that takes
+Chains are followed at most ``MAX_HOPS`` deep, each step once. A provider that takes
 the name from a third project is not followed there.
 """
 
 from agentic_os.aggregate.graph.links.code import ProjectCode
-from agentic_os.aggregate.graph.links.languages.definitions import Definition, unique
+from agentic_os.aggregate.graph.links.languages.definitions import (
+    MAX_HOPS,
+    Definition,
+    unique,
+)
 from agentic_os.code.values import STAR, Binding, SourceFacts
-
-MAX_HOPS_ENTRIES = 8
 
 
 class PythonNames:
@@ -67,7 +69,7 @@ class PythonNames:
     ) -> list[Definition]:
         step = (path, name)
         facts = code.facts(path)
-        if facts is None or hops > MAX_HOPS_ENTRIES or step in trail:
+        if facts is None or hops > MAX_HOPS or step in trail:
             return []
         trail |= {step}
         table = self._table(code, path, facts)

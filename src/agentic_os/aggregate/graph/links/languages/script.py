@@ -21,7 +21,7 @@ from agentic_os.aggregate.graph.links.edges import (
 )
 from agentic_os.aggregate.graph.links.languages.definitions import Choice, Definition
 from agentic_os.aggregate.graph.links.languages.script_names import ScriptNames
-from agentic_os.aggregate.graph.links.packages import DeclaredLinks
+from agentic_os.aggregate.graph.links.packages import DeclaredLinks, declaring
 from agentic_os.code.layout import GENERIC_NAMES, is_excluded
 from agentic_os.code.script.layout import find_file, resolve_entry, split_specifier
 from agentic_os.code.standard_names import is_standard_module
@@ -41,11 +41,7 @@ class ScriptImports:
         self._links = links
         self._collector = collector
         self._names = ScriptNames()
-        self._providers: dict[str, list[ProjectCode]] = {}
-        for code in codes:
-            for (ecosystem, name), (manifest, _) in code.packages.items():
-                if ecosystem == "npm" and not is_excluded(manifest.path):
-                    self._providers.setdefault(name, []).append(code)
+        self._providers = declaring(codes, "npm")
 
     def choices(self, source: Endpoint, module: str) -> list[Choice]:
         """Return the entries of the packages of that name: the declared ones, else all."""

@@ -1,16 +1,18 @@
 """What an export of a JavaScript or TypeScript file is, followed through re-exports.
 
 ``export { a } from './x'``, ``export * from './x'`` and their CommonJS forms are followed
-inside the project, at most ``MAX_HOPS_ENTRIES`` deep, each step once. A name that two star
+inside the project, at most ``MAX_HOPS`` deep, each step once. A name that two star
 exports offer from different places has two answers.
 """
 
 from agentic_os.aggregate.graph.links.code import ProjectCode
-from agentic_os.aggregate.graph.links.languages.definitions import Definition, unique
+from agentic_os.aggregate.graph.links.languages.definitions import (
+    MAX_HOPS,
+    Definition,
+    unique,
+)
 from agentic_os.code.script.layout import resolve_entry, resolve_relative, split_specifier
 from agentic_os.code.values import DEFAULT_EXPORT, STAR, Binding
-
-MAX_HOPS_ENTRIES = 8
 
 
 class ScriptNames:
@@ -32,7 +34,7 @@ class ScriptNames:
     ) -> list[Definition]:
         step = (path, name)
         facts = code.facts(path)
-        if facts is None or hops > MAX_HOPS_ENTRIES or step in trail:
+        if facts is None or hops > MAX_HOPS or step in trail:
             return []
         trail |= {step}
         own = [item for item in facts.bindings if item.name == name]
