@@ -133,8 +133,10 @@ def test_moods_of_functions() -> None:
 
 
 def test_units_of_constants() -> None:
-    text = "MAX_HOPS = 8\nMAX_FILES_ENTRIES = 9\n"
-    assert measures.counted_as_entries([module("a/one.py", text)]) == ["a/one.py:1 MAX_HOPS"]
+    text = "MAX_HOPS_ENTRIES = 8\nMAX_FILES_ENTRIES = 9\n"
+    assert measures.counted_as_entries([module("a/one.py", text)]) == [
+        "a/one.py:1 MAX_HOPS_ENTRIES"
+    ]
 
 
 def test_the_table_names_every_figure(house: list[measures.Module]) -> None:
