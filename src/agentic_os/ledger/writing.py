@@ -25,9 +25,10 @@ from agentic_os.ledger.line.entry import Draft, Line, timestamp
 from agentic_os.ledger.line.payloads import Authored, Payload, Role
 from agentic_os.ledger.line.vocabulary import Level, entry_type
 from agentic_os.ledger.projection.effects import apply_event
+from agentic_os.ledger.projection.evidence import evidence_of
 from agentic_os.ledger.projection.rows import Event
 from agentic_os.ledger.projection.tables import Projection
-from agentic_os.ledger.rule.gate import NO_EVIDENCE, PROVENANCE_RING, Ruling, gate
+from agentic_os.ledger.rule.gate import Ruling, gate
 
 REQUESTS_ENTRIES = 256
 
@@ -136,9 +137,7 @@ class Writer:
         with self._projection.trial():
             for drafted in drafts:
                 seq += 1
-                evidence = NO_EVIDENCE
-                if drafted.kind.ring == PROVENANCE_RING:
-                    evidence = self._projection.evidence(getattr(drafted.value, "id", ""))
+                evidence = evidence_of(self._projection.db, drafted.value)
                 ruling = gate(level, drafted, evidence, seq=seq)
                 apply_event(
                     self._projection.db,

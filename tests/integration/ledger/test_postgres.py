@@ -10,13 +10,17 @@ import pytest
 
 from agentic_os.errors import LedgerError
 from agentic_os.identity.boot import BootOptions, boot
+from agentic_os.ledger.line.payloads import BeliefPromote
 from agentic_os.ledger.projection.database import SqliteDatabase
+from agentic_os.ledger.projection.evidence import evidence_of
 from agentic_os.ledger.projection.postgres import PostgresDatabase
 from agentic_os.ledger.projection.snapshot import make_seal, restore_snapshot, write_snapshot
 from agentic_os.ledger.projection.tables import Projection
 from support.ledger.actors import born, notes
 from support.ledger.builder import KEYS
 from support.ledger.stories import events_of, story
+
+PROMOTION = BeliefPromote(id="b", ring=2)
 
 pytestmark = pytest.mark.services
 
@@ -79,7 +83,7 @@ def test_both_databases_say_the_same(postgres: PostgresDatabase) -> None:
         one.apply(events_of(builder))
     assert ours.digest() == theirs.digest()
     assert ours.cursor == theirs.cursor
-    assert ours.evidence("b") == theirs.evidence("b")
+    assert evidence_of(ours.db, PROMOTION) == evidence_of(theirs.db, PROMOTION)
     theirs.close()
 
 

@@ -13,11 +13,14 @@ from agentic_os.errors import LedgerError
 from agentic_os.files.publishing import ExclusiveLock
 from agentic_os.ledger.file.opening import start_journal
 from agentic_os.ledger.file.storage import LineReader
+from agentic_os.ledger.line.payloads import BeliefPromote
 from agentic_os.ledger.line.vocabulary import Level
 from agentic_os.ledger.projection.database import SqliteDatabase
+from agentic_os.ledger.projection.evidence import evidence_of
 from agentic_os.ledger.projection.schema import TABLES
 from agentic_os.ledger.projection.tables import EMPTY_CURSOR, Projection
 from agentic_os.ledger.rule.chain import Chain
+from agentic_os.ledger.rule.gate import Evidence
 from agentic_os.ledger.writing import REQUESTS_ENTRIES, Request, Writer, Written, request
 from support.ledger.builder import BORN, KEYS, Builder, MemoryStorage
 from support.ledger.stories import event_of
@@ -60,16 +63,22 @@ class Desk:
 
     def experiences(self) -> None:
         """One of each authorship class, and one more."""
-        self.write("experience.create", {"id": "exp_self", "content": "x"})
-        self.write("experience.create", {"id": "exp_more", "content": "x", "private": True})
+        self.write("experience.create", {"id": "exp_self", "content": "seen"})
+        self.write("experience.create", {"id": "exp_more", "content": "felt", "private": True})
         self.write(
             "experience.create",
-            {"id": "exp_op", "content": "x", "provenance": "operator", "source_turn": 1},
+            {"id": "exp_op", "content": "told", "provenance": "operator", "source_turn": 1},
+            "operator",
         )
         self.write(
             "experience.create",
-            {"id": "exp_ext", "content": "x", "provenance": "external", "source_url": "u"},
+            {"id": "exp_ext", "content": "read", "provenance": "external", "source_url": "u"},
+            "operator",
         )
+
+    def evidence(self, belief_id: str) -> Evidence:
+        """What a promotion of a belief would rest on."""
+        return evidence_of(self.projection.db, BeliefPromote(id=belief_id, ring=2))
 
 
 @pytest.fixture
@@ -119,9 +128,11 @@ def test_ring_two_is_earned_by_edges(desk: Desk) -> None:
     written = desk.write("belief.promote", {"id": "b", "ring": 2})
     assert (written.line.type, written.line.ring) == ("belief.promote", 2)
     assert desk.entity("b")["ring"] == 2
-    desk.write("belief.upsert", {"id": "b", "claim": "x", "confidence": 0.9})
+    desk.write("belief.upsert", {"id": "b", "claim": "x", "confidence": 0.9}, "operator")
     assert desk.entity("b")["ring"] == 2
-    desk.write("belief.upsert", {"id": "b", "claim": "other words"})
+    desk.write("belief.upsert", {"id": "b", "claim": "x"})
+    assert (desk.entity("b")["ring"], desk.entity("b")["confidence"]) == (2, 0.9)
+    desk.write("belief.upsert", {"id": "b", "claim": "other words"}, "operator")
     assert desk.entity("b")["ring"] == 3
 
 
@@ -133,17 +144,19 @@ def test_the_same_source_counts_once_and_a_gone_one_not_at_all(desk: Desk) -> No
         desk.write("edge.create", {"from_id": "exp_ext", "to_id": "b", "edge_type": kind})
     desk.write("edge.create", {"from_id": "exp_op", "to_id": "b", "edge_type": "SUPPORTS"})
     desk.write("edge.create", {"from_id": "c", "to_id": "b", "edge_type": "SUPPORTS"})
-    assert desk.projection.evidence("b").sources == 3
+    assert desk.evidence("b").support.roots == 3
     desk.write("belief.archive", {"id": "c", "reason": "wrong"})
-    assert desk.projection.evidence("b").sources == 2
+    assert desk.evidence("b").support.roots == 2
     desk.write("edge.create", {"from_id": "exp_self", "to_id": "b", "edge_type": "SHAPED_BY"})
-    assert desk.projection.evidence("b").sources == 2
+    assert desk.evidence("b").support.roots == 2
     desk.write("edge.create", {"from_id": "exp_self", "to_id": "b", "edge_type": "SUPPORTS"})
-    assert not desk.projection.evidence("b").lacks
+    assert not desk.evidence("b").lacks
     desk.write("edge.create", {"from_id": "b", "to_id": "exp_self", "edge_type": "CONTRADICTS"})
-    assert desk.projection.evidence("b").contradicted
-    desk.write("edge.archive", {"from_id": "b", "to_id": "exp_self", "edge_type": "CONTRADICTS"})
-    assert not desk.projection.evidence("b").lacks
+    assert desk.evidence("b").contradicted
+    against = {"from_id": "b", "to_id": "exp_self", "edge_type": "CONTRADICTS"}
+    desk.refuse("edge.archive", against, "RING_PROTECTED")
+    desk.write("edge.archive", against, "operator")
+    assert not desk.evidence("b").lacks
 
 
 def test_a_relationship_takes_over_the_experience_of_its_id(desk: Desk) -> None:
@@ -206,7 +219,9 @@ def test_beliefs_end(desk: Desk) -> None:
         "belief.supersede", {"old_id": "b", "new_id": "c", "reason": "x"}, "LEDGER_TARGET_MISSING"
     )
     desk.refuse("belief.promote", {"id": "c", "ring": 2}, "LEDGER_TARGET_MISSING")
-    desk.write("belief.upsert", {"id": "c", "claim": "back"})
+    desk.refuse("belief.upsert", {"id": "c", "claim": "back"}, "LEDGER_TARGET_RETIRED")
+    desk.write("experience.create", {"id": "e", "content": "seen again"})
+    desk.write("belief.upsert", {"id": "c", "claim": "back", "evidence_refs": ["e"]})
     assert desk.entity("c")["state"] == "live"
 
 

@@ -372,3 +372,11 @@ class PostureAccept(Authored, frozen=True, kw_only=True):
 
     ring5_envelope: msgspec.Raw
     ring5_key: msgspec.Raw
+
+
+def relationship_words(payload: RelationshipUpsert) -> str:
+    """Return what a relationship says, as one text."""
+    words = f"{payload.counterpart_name} ({payload.counterpart_role})"
+    if payload.description:
+        words = f"{words}: {payload.description}"
+    return words[:TEXT_CHARS]

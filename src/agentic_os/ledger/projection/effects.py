@@ -3,7 +3,11 @@
 Live and replayed entries take the same way, and what applies to nothing never reaches the
 ledger, because the whole effect is tried first and rolled back (ledger format, section Gate).
 
-- A belief whose words change by ``belief.upsert`` falls back to ring 3; equal words keep it.
+- A belief whose words change by ``belief.upsert`` falls back to ring 3; equal words keep it. One
+  that was retired starts again at ring 3.
+- References make edges DERIVED_FROM, which an entry may state again or archive.
+- Nothing here asks who may do it. That is the gate's, before anything is signed: what stands in a
+  ledger has its effect, also where an older gate let more through.
 - ``relationship.upsert`` takes over an experience of the same id (see ``gate.py``).
 - An archived edge can be made again; a live one cannot be made twice.
 """
@@ -50,6 +54,12 @@ def apply_event(db: Database, event: Event) -> None:
         "mirror", event.seq, event.hash, kind.name, kind.layer, kind.ring, event.role, event.ts
     )
     _effect(event.payload, rows)
+
+
+def _authorship(payload: p.ExperienceCreate) -> AuthorshipClass:
+    """Words that name a place outside are from outside, whoever says that they are their own."""
+    own = _AUTHORSHIP[payload.provenance]
+    return "external" if own == "resident" and payload.source_url is not None else own
 
 
 @singledispatch
@@ -126,7 +136,7 @@ def _(payload: p.ExperienceCreate, rows: Rows) -> None:
         payload.id,
         "experience",
         payload.content,
-        authorship=_AUTHORSHIP[payload.provenance],
+        authorship=_authorship(payload),
         raw=not payload.private and payload.raw is not False,
         private=payload.private,
     )
@@ -136,12 +146,14 @@ def _(payload: p.ExperienceCreate, rows: Rows) -> None:
 def _(payload: p.ReflectionCreate, rows: Rows) -> None:
     rows.require(payload.refs)
     rows.create(payload.id, "reflection", payload.content)
+    rows.derive(payload.id, payload.refs)
 
 
 @_effect.register
 def _(payload: p.LearningCreate, rows: Rows) -> None:
     rows.require(payload.refs)
     rows.create(payload.id, "learning", payload.content)
+    rows.derive(payload.id, payload.refs)
 
 
 @_effect.register
@@ -153,6 +165,7 @@ def _(payload: p.BeliefUpsert, rows: Rows) -> None:
         payload.text,
         confidence=payload.confidence,
     )
+    rows.derive(payload.belief_id, payload.evidence_refs)
 
 
 @_effect.register
@@ -189,7 +202,7 @@ def _(payload: p.WorkingNote, rows: Rows) -> None:
 
 @_effect.register
 def _(payload: p.RelationshipUpsert, rows: Rows) -> None:
-    words = f"{payload.counterpart_name} ({payload.counterpart_role})"
+    words = p.relationship_words(payload)
     rows.upsert(payload.id, "relationship", words, takes_over="experience")
 
 
@@ -229,6 +242,7 @@ def _(payload: p.CommitmentStateChange, rows: Rows) -> None:
 def _(payload: p.DecisionRecord, rows: Rows) -> None:
     rows.require(payload.refs)
     rows.create(payload.id, "decision", payload.decision)
+    rows.derive(payload.id, payload.refs)
 
 
 @_effect.register
@@ -238,3 +252,4 @@ def _(payload: p.SelfModelSynthesize, rows: Rows) -> None:
     if payload.previous_synthesis_id is not None:
         rows.require((payload.previous_synthesis_id,), "self_model")
     rows.create(payload.id, "self_model", payload.synthesis_text)
+    rows.derive(payload.id, (source.id for source in payload.source_entity_refs))

@@ -4,6 +4,7 @@ Every operation says what it found wrong instead of doing nothing: a signed entr
 to nothing is an error, live and in replay (AII OS formats, section 1.4).
 """
 
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from agentic_os.errors import LedgerError
@@ -16,6 +17,9 @@ from agentic_os.ledger.rule.genesis import raw_key
 
 LIVE: Final = "live"
 GONE: Final = ("archived", "superseded")
+DERIVED_FROM: Final = "DERIVED_FROM"
+_STATED: Final = 1
+_FOLLOWS: Final = 0
 
 _INSERT: Final = {table.name: table.insert for table in TABLES}
 
@@ -37,6 +41,8 @@ class _Entity(NamedTuple):
     ring: int
     state: str
     text: str
+    confidence: float | None
+    worded_seq: int
 
 
 class Rows:
@@ -100,6 +106,7 @@ class Rows:
             event.payload_bytes.decode(),
             event.seq,
             event.seq,
+            event.seq,
             event.ts,
         )
 
@@ -113,8 +120,9 @@ class Rows:
         confidence: float | None = None,
         takes_over: str = "",
     ) -> None:
-        """Add or change an entity; other words put it back to the event's ring.
+        """Add or change an entity; other words put it back to the event's ring and authorship.
 
+        A retired entity comes back at the event's ring, whatever its words were worth before.
         ``takes_over`` names a kind that an entity of this id may have had before.
 
         Raises:
@@ -126,23 +134,28 @@ class Rows:
             return
         if found.kind not in {kind, takes_over}:
             raise _other_kind(entity_id, found.kind)
-        same = found.kind == kind and found.text == text
+        same = found.kind == kind and found.text == text and found.state not in GONE
         event = self.event
         self._db.execute(
             "UPDATE entities SET kind = ?, ring = ?, state = ?, text = ?, confidence = ?, "
-            "raw = 0, details = ?, updated_seq = ?, ts = ? WHERE id = ?",
+            "raw = 0, details = ?, updated_seq = ?, worded_seq = ?, ts = ? WHERE id = ?",
             (
                 kind,
                 found.ring if same else event.kind.ring,
                 LIVE,
                 text,
-                confidence,
+                found.confidence if same and confidence is None else confidence,
                 event.payload_bytes.decode(),
                 event.seq,
+                found.worded_seq if same else event.seq,
                 event.ts,
                 entity_id,
             ),
         )
+        if not same:
+            self._db.execute(
+                "UPDATE entities SET authorship = ? WHERE id = ?", (authorship, entity_id)
+            )
 
     def set_state(self, entity_id: str, kind: str, state: str) -> None:
         """Move an existing entity to a state."""
@@ -160,12 +173,24 @@ class Rows:
         """
         triple = (from_id, to_id, edge_type)
         rows = self._edge(triple)
-        if rows and rows[0][0] == LIVE:
+        if rows and rows[0][:2] == (LIVE, _STATED):
             raise LedgerError("the edge exists already", code="LEDGER_TARGET_EXISTS")
         if rows:
             self._move_edge(triple, LIVE)
         else:
-            self.insert("edges", *triple, LIVE, self.event.seq)
+            self.insert("edges", *triple, LIVE, _STATED, self.event.seq)
+
+    def derive(self, entity_id: str, refs: Iterable[str]) -> None:
+        """Let an entity's references be edges to it, where an entry has not stated them."""
+        for ref in dict.fromkeys(refs):
+            triple = (ref, entity_id, DERIVED_FROM)
+            rows = self._edge(triple)
+            if ref == entity_id:
+                continue
+            if not rows:
+                self.insert("edges", *triple, LIVE, _FOLLOWS, self.event.seq)
+            elif rows[0][1] == _FOLLOWS:
+                self._move_edge(triple, LIVE, _FOLLOWS)
 
     def archive_edge(self, from_id: str, to_id: str, edge_type: str) -> None:
         """Archive a live edge.
@@ -207,7 +232,8 @@ class Rows:
 
     def _find(self, entity_id: str) -> _Entity | None:
         rows = self._db.execute(
-            "SELECT kind, ring, state, text FROM entities WHERE id = ?", (entity_id,)
+            "SELECT kind, ring, state, text, confidence, worded_seq FROM entities WHERE id = ?",
+            (entity_id,),
         )
         return _Entity(*rows[0]) if rows else None
 
@@ -220,13 +246,15 @@ class Rows:
 
     def _edge(self, triple: tuple[str, str, str]) -> list[Row]:
         return self._db.execute(
-            "SELECT state FROM edges WHERE from_id = ? AND to_id = ? AND edge_type = ?", triple
+            "SELECT state, stated FROM edges WHERE from_id = ? AND to_id = ? AND edge_type = ?",
+            triple,
         )
 
-    def _move_edge(self, triple: tuple[str, str, str], state: str) -> None:
+    def _move_edge(self, triple: tuple[str, str, str], state: str, stated: int = _STATED) -> None:
         self._db.execute(
-            "UPDATE edges SET state = ?, seq = ? WHERE from_id = ? AND to_id = ? AND edge_type = ?",
-            (state, self.event.seq, *triple),
+            "UPDATE edges SET state = ?, stated = ?, seq = ? "
+            "WHERE from_id = ? AND to_id = ? AND edge_type = ?",
+            (state, stated, self.event.seq, *triple),
         )
 
 

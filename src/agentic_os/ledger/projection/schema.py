@@ -6,8 +6,12 @@ is what SQLite and PostgreSQL share.
 
 ``entities`` holds everything that has an id. ``state`` is ``live`` unless the kind has its own
 states (intentions, commitments) or the entity was archived or superseded. ``authorship`` is the
-class that ring-2 provenance counts: operator, external or resident. ``details`` is the canonical
+class that ring-2 provenance counts: operator, external or resident. ``worded_seq`` is the line that
+gave the entity its present words: evidence is for words, not for ids. ``details`` is the canonical
 payload of the entry that last set the entity.
+
+``edges.stated`` is 1 for an edge that an entry states, 0 for one that follows from an entry's
+references (``evidence_refs``, ``refs``, the sources of a self-model).
 """
 
 from dataclasses import dataclass
@@ -16,6 +20,11 @@ from typing import Final
 from agentic_os.crypto.canonical.texts import sha256_text
 
 META: Final = "meta"
+EFFECTS_VERSION: Final = 2
+"""Goes up when an entry's effect changes: tables of another version are replayed.
+
+1 as at first; 2 with edges from references, and a ring that starts again after a retirement.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +89,7 @@ TABLES: Final[tuple[Table, ...]] = (
             ("details", _TEXT),
             ("created_seq", _COUNT),
             ("updated_seq", _COUNT),
+            ("worded_seq", _COUNT),
             ("ts", _TEXT),
         ),
     ),
@@ -90,6 +100,7 @@ TABLES: Final[tuple[Table, ...]] = (
             ("to_id", _TEXT),
             ("edge_type", _TEXT),
             ("state", _TEXT),
+            ("stated", _COUNT),
             ("seq", _COUNT),
         ),
         key=3,
@@ -140,4 +151,4 @@ STATEMENTS: Final = (
     *INDEXES,
 )
 
-SCHEMA_SHA256: Final = sha256_text("\n".join(STATEMENTS).encode())
+SCHEMA_SHA256: Final = sha256_text("\n".join((f"{EFFECTS_VERSION}", *STATEMENTS)).encode())

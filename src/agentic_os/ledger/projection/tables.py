@@ -19,17 +19,13 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from agentic_os.crypto.canonical.reader import decode
-from agentic_os.crypto.canonical.values import Number
 from agentic_os.errors import LedgerError
 from agentic_os.ledger.line.entry import GENESIS_PREV_HASH
 from agentic_os.ledger.projection.database import Database, Row
 from agentic_os.ledger.projection.effects import apply_event
 from agentic_os.ledger.projection.rows import Event
 from agentic_os.ledger.projection.schema import META_TABLE, SCHEMA_SHA256, STATEMENTS, TABLES, Table
-from agentic_os.ledger.rule.gate import Evidence
 
-PROVENANCE_EDGES: Final = ("SUPPORTS", "REINFORCED_BY", "DERIVED_FROM")
 LOAD_ROWS: Final = 2_000
 
 
@@ -133,34 +129,6 @@ class Projection:
             raise
         self._db.commit()
 
-    def evidence(self, subject_id: str) -> Evidence:
-        """Return the evidence that a ring-2 entry about ``subject_id`` could rest on now."""
-        sources = self._db.execute(
-            "SELECT DISTINCT source.id, source.authorship FROM edges "
-            "JOIN entities AS source ON source.id = edges.from_id "
-            "WHERE edges.to_id = ? AND edges.from_id <> ? AND edges.state = 'live' "
-            "AND edges.edge_type IN (?, ?, ?) "
-            "AND source.state NOT IN ('archived', 'superseded')",
-            (subject_id, subject_id, *PROVENANCE_EDGES),
-        )
-        contradicting = self._db.execute(
-            "SELECT COUNT(*) FROM edges WHERE edge_type = 'CONTRADICTS' AND state = 'live' "
-            "AND (to_id = ? OR from_id = ?)",
-            (subject_id, subject_id),
-        )
-        subject = self._db.execute(
-            "SELECT text, details FROM entities WHERE id = ? "
-            "AND state NOT IN ('archived', 'superseded')",
-            (subject_id,),
-        )
-        return Evidence(
-            sources=len(sources),
-            classes=frozenset(row[1] for row in sources),
-            contradicted=contradicting[0][0] > 0,
-            text=subject[0][0] if subject else None,
-            confidence=_confidence(subject[0][1]) if subject else None,
-        )
-
     def rows(self) -> Iterator[tuple[Table, Row]]:
         """Every row of every table in key order; inside a transaction."""
         for table in TABLES:
@@ -220,9 +188,3 @@ class Projection:
 def row_line(table: Table, row: Row) -> bytes:
     """One row as the line that digests and snapshots hold."""
     return msgspec.json.encode([table.name, list(row)]) + b"\n"
-
-
-def _confidence(details: str) -> int | Number | None:
-    payload = decode(details.encode())
-    value = payload.get("confidence") if isinstance(payload, dict) else None
-    return value if isinstance(value, int | Number) else None

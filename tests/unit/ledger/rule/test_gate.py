@@ -11,9 +11,10 @@ from agentic_os.errors import LedgerError
 from agentic_os.ledger.line.entry import Draft, draft
 from agentic_os.ledger.line.payloads import TEXT_CHARS, KeyTransition, Payload
 from agentic_os.ledger.line.vocabulary import ENTRY_TYPES, LEVELS, Level
-from agentic_os.ledger.rule.gate import NO_EVIDENCE, AuthorshipClass, Evidence, Ruling, gate
+from agentic_os.ledger.rule.gate import NO_EVIDENCE, AuthorshipClass, Evidence, Ruling, Weight, gate
 
-ENOUGH = Evidence(sources=3, classes=frozenset({"operator", "resident"}), text="x", confidence=None)
+SUPPORT = Weight(roots=3, classes=frozenset({"operator", "resident"}))
+ENOUGH = Evidence(support=SUPPORT, text="x", confidence=None)
 PLAIN = sorted(
     name
     for name, kind in ENTRY_TYPES.items()
@@ -88,8 +89,7 @@ def test_without_provenance_a_promotion_is_written_one_ring_out(
     sources: int, classes: set[AuthorshipClass], contradicted: bool, words: str
 ) -> None:
     evidence = Evidence(
-        sources=sources,
-        classes=frozenset(classes),
+        support=Weight(roots=sources, classes=frozenset(classes)),
         contradicted=contradicted,
         text="the words",
         confidence=1,
@@ -129,7 +129,7 @@ def test_a_relationship_without_provenance_becomes_an_experience_of_its_id() -> 
         "content": "Ann (friend)",
         "category": "observation",
     }
-    known = Evidence(sources=3, classes=frozenset({"operator", "external"}), text="Ann (friend)")
+    known = Evidence(support=SUPPORT, text="Ann (friend)")
     assert _rule("agent", "relationship.upsert", RELATIONSHIP, known).rewritten_from == ""
 
 
