@@ -335,7 +335,8 @@ class Coverage(msgspec.Struct, frozen=True, kw_only=True):
     """What an answer was computed from: searched and failed projects, surfaces, gaps.
 
     ``surfaces`` counts the projects that contributed each surface; ``unindexed`` counts
-    documents that the store or the index does not hold yet.
+    documents that the store or the index does not hold yet; ``left_out`` are words of the
+    question that were not asked for.
     """
 
     projects_searched: int
@@ -345,6 +346,7 @@ class Coverage(msgspec.Struct, frozen=True, kw_only=True):
     unindexed: int = 0
     stale: bool = False
     relaxed: bool = False
+    left_out: tuple[str, ...] = ()
 
 
 class ProjectRank(msgspec.Struct, frozen=True, kw_only=True):

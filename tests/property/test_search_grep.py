@@ -60,6 +60,46 @@ def test_every_literal_run_of_a_line_is_found(
         assert (path, 0) in found
 
 
+WORDS = st.lists(
+    st.sampled_from(
+        (
+            *("limit", "retries", "getUserName", "load_user", "a.b::c", "CAN", "not", "DO"),
+            *("C++", "C#", ".NET", "--dry-run", "@scope/x", "Größe", "Cafe\u0301"),
+            *(
+                "数据库连接池",
+                "データベース接続",
+                "연결을",
+                "การเชื่อมต่อ",
+                "Datenbankverbindungszeit",
+            ),
+        )
+    ),
+    min_size=2,
+    max_size=12,
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(words=WORDS, data=st.data())
+def test_each_term_that_stands_in_a_text_is_found(words: list[str], data: st.DataObject) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder) / "fleet"
+        project = FleetBuilder(root=root).project("one")
+        project.write(".agents/memory/fact.md", " ".join(words) + "\n")
+        project.write(".agents/memory/other.md", "nothing of note\n")
+        terms = data.draw(st.lists(st.sampled_from(words), min_size=1, max_size=4))
+        parts = [
+            word[data.draw(st.integers(0, len(word) - 4)) :]
+            if word.isalpha() and len(word) > 4
+            else word
+            for word in terms
+        ]
+
+        found = hits(root, Path(folder) / "home", " ".join(parts))
+
+        assert (".agents/memory/fact.md", 0) in found
+
+
 @settings(max_examples=15, deadline=None)
 @given(before=TEXT, after=TEXT)
 def test_an_edit_of_a_moment_ago_is_searched(before: str, after: str) -> None:

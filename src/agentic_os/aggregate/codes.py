@@ -181,4 +181,10 @@ CODES = CodeTable(
         "No code or documents were taken in yet, so none can be found.",
         "Take them in: agentic-os index build.",
     ),
+    (
+        "SHORT_QUERY_BOUNDED",
+        "info",
+        "A run of one or two characters was looked for inside the words of 5,000 passages only.",
+        "Ask for a word of three letters or more.",
+    ),
 )

@@ -4,6 +4,15 @@ The store's FTS5 tables use ``porter unicode61``, which splits at ``_``, ``-``, 
 ``/`` but keeps ``getUserName`` whole. ``index_extra`` gives the parts that it misses, for
 a column of their own; ``fts_query`` asks for the whole and the parts. So
 ``get_user_name``, ``getUserName``, ``get-user-name`` and ``user name`` find each other.
+Names that live by their punctuation and scripts without blanks have their own tokens in that
+column (``punctuated``, ``unsegmented``).
+
+>>> read_query('where is the "exact phrase" of getUserName').asked
+(Term(text='exact phrase', phrase=True), Term(text='getUserName', phrase=False))
+>>> read_query("the retry of a job").left_out
+('the', 'of', 'a')
+>>> fts_query("getUser of C++")
+'("getUser" OR "get user" OR "getuser") AND "c\ue02b\ue02b"'
 """
 
 # ruff: noqa: SIM905 - a long word list reads better as words
@@ -11,15 +20,19 @@ a column of their own; ``fts_query`` asks for the whole and the parts. So
 import re
 import unicodedata
 from collections.abc import Iterable
+from typing import NamedTuple
+
+from agentic_os.text import punctuated, unsegmented
+from agentic_os.text.unicode_form import composed
 
 MAX_QUERY_TERMS_ENTRIES = 64
 """Distinct terms of one query; the rest is left out (FTS5 bounds its expressions)."""
 
 # Words of a question that say nothing about what it asks for. Code holds few of them, so that
-# each would weigh more than the words that matter.
+# each would weigh more than the words that matter. A negation says a lot, and is none of them.
 _STOP_WORDS = frozenset(
     "a an and any are as at be been but by can do does for from had has have how i if in into is it"
-    " its may not of on or over should so such than that the their them then there these they this"
+    " its may of on or over should so such than that the their them then there these they this"
     " those to was were what when where whether which while who why will with you your".split()
 )
 
@@ -40,6 +53,7 @@ _CLASSES = bytes.maketrans(
 _CASE_HUMP = re.compile(rb"A(?:(?<=aA)|(?<=AA)a)")
 _DIGIT_HUMP = re.compile(rb"0(?:(?<=[aA]0)|[aA])")
 _WORD = re.compile(r"[^\W_]+")
+_WORDS = re.compile(r"[\w\u0300-\u036f\u0e31-\u0e4e\u0eb1-\u0ecd\u1031-\u103e\u17b4-\u17d3]+")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _HEX = re.compile(r"[0-9a-fA-F]+\Z")
 _QUERY_PIECE = re.compile(r'"([^"]*)"|[^\s"]+')
@@ -53,17 +67,43 @@ _PUNCTUATION = ".,:;!?()[]{}'"
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
-def index_extra(text: str) -> str:
-    """Return the parts of the camel-case and mixed identifiers of ``text``, lower-cased.
+class Term(NamedTuple):
+    """A word of a query as it was written, or a quoted phrase without its quotes."""
 
-    Each identifier counts once; ``getUserName2HTTPServer`` gives ``get user name 2 http
-    server``. Words of one part give nothing.
+    text: str
+    phrase: bool
+
+
+class QueryTerms(NamedTuple):
+    """The terms that a query asks for, and the words of it that are left out."""
+
+    asked: tuple[Term, ...]
+    left_out: tuple[str, ...]
+
+
+def index_extra(text: str) -> str:
+    """Return the tokens of a text that the store's tokenizer misses.
+
+    These are the parts of camel-case and mixed identifiers, lower-cased, each identifier once
+    (``getUserName2HTTPServer`` gives ``get user name 2 http server``), then names that live by
+    their punctuation, then pairs of scripts without blanks.
     """
+    text = composed(text)
+    parts = _humps_extra(text)
+    others = [*punctuated.index_names(text), *unsegmented.index_pairs(text)]
+    return " ".join([parts, *others] if parts else others)
+
+
+def _humps_extra(text: str) -> str:
     ascii_letters = text.isascii() or not any(map(_is_other_letter, set(text)))
     words = _humped_words(text) if ascii_letters else dict.fromkeys(_WORD.findall(text))
     if not words:
         return ""
-    split = (_parts(word) for word in words if not _is_one_part(word))
+    split = (
+        _parts(word)
+        for word in words
+        if not _is_one_part(word) and not unsegmented.is_unsegmented(word)
+    )
     return " ".join([" ".join(parts) for parts in split if len(parts) > 1])
 
 
@@ -91,22 +131,50 @@ def _is_one_part(word: str) -> bool:
     return word.isalpha() and (word.islower() or word.istitle() or word.isupper())
 
 
+def read_query(query: str) -> QueryTerms:
+    """Split a query into the terms that it asks for and the words that are left out.
+
+    Left out are "the", "of" and their like beside other words, and what exceeds
+    ``MAX_QUERY_TERMS_ENTRIES``. A word in capitals beside others is meant: CAN, DO, IT. Pieces
+    without a letter or digit say nothing and count as neither.
+    """
+    terms = list(dict.fromkeys(_terms(query)))
+    rest = [term.text for term in terms[MAX_QUERY_TERMS_ENTRIES:]]
+    terms = terms[:MAX_QUERY_TERMS_ENTRIES]
+    shouted = all(term.text.upper() == term.text for term in terms)
+    telling = [term for term in terms if term.phrase or _is_telling(term.text, shouted=shouted)]
+    asked = telling or terms
+    return QueryTerms(
+        asked=tuple(asked),
+        left_out=(*(term.text for term in terms if term not in asked), *rest),
+    )
+
+
 def query_terms(query: str) -> tuple[str, ...]:
     """Return the words and quoted phrases of ``query``, as written, without doubles.
 
     Pieces without a letter or digit are left out, so is what exceeds
     ``MAX_QUERY_TERMS_ENTRIES``.
     """
-    clean = _SURROGATES.sub(" ", query.replace("\0", " "))
-    found: dict[str, None] = {}
+    found = dict.fromkeys(term.text for term in _terms(query))
+    return tuple(found)[:MAX_QUERY_TERMS_ENTRIES]
+
+
+def _terms(query: str) -> Iterable[Term]:
+    clean = _SURROGATES.sub(" ", composed(query).replace("\0", " "))
     for match in _QUERY_PIECE.finditer(clean):
         phrase = match.group(1)
-        term = " ".join(phrase.split()) if phrase is not None else match.group()
-        if any(map(_is_token_char, term)):
-            found[term] = None
-            if len(found) == MAX_QUERY_TERMS_ENTRIES:
-                break
-    return tuple(found)
+        text = " ".join(phrase.split()) if phrase is not None else match.group()
+        if any(map(_is_token_char, text)):
+            yield Term(text, phrase is not None)
+
+
+def _is_telling(word: str, *, shouted: bool) -> bool:
+    bare = word.strip(_PUNCTUATION)
+    if bare.lower() not in _STOP_WORDS:
+        return True
+    # Not one letter: "I" and "A" are capitals by grammar.
+    return not shouted and len(bare) > 1 and bare.isupper()
 
 
 def is_identifier(query: str) -> bool:
@@ -137,24 +205,69 @@ def fts_query(query: str, *, any_term: bool = False) -> str | None:
     Returns:
         The expression, or ``None`` if there is no letter or digit to look for.
     """
-    terms = query_terms(query)
-    telling = [term for term in terms if term.strip(_PUNCTUATION).lower() not in _STOP_WORDS]
-    groups = [_group(term) for term in telling or terms]
+    asked = read_query(query).asked
+    groups = dict.fromkeys(term_query(term, loose=any_term) for term in asked)
     return (" OR " if any_term else " AND ").join(groups) or None
 
 
-def _group(term: str) -> str:
-    """Return one term's alternatives as an FTS5 expression."""
-    alternatives = {_quoted(term): None}
+def term_query(term: Term, *, loose: bool = False) -> str:
+    """Build the FTS5 expression of one term: any of its spellings.
+
+    Args:
+        term: a term of a query.
+        loose: be content with less: a punctuated name without its signs, any pair of a run of
+            a script without blanks.
+    """
+    if not term.phrase:
+        token = punctuated.encoded(_bare_name(term.text))
+        if token is not None and not loose:
+            return _quoted(token)
+        alternatives = _spellings(term.text)
+        if token is not None:
+            alternatives = {_quoted(token): None, **alternatives}
+        if len(alternatives) == 1 and not unsegmented.is_unsegmented(term.text):
+            return next(iter(alternatives))
+        if not unsegmented.is_unsegmented(term.text):
+            return "(" + " OR ".join(alternatives) + ")"
+    if unsegmented.is_unsegmented(term.text):
+        return _scripts_query(term.text, loose=loose)
+    return _quoted(term.text)
+
+
+def _bare_name(term: str) -> str:
+    """Strip the punctuation around a term that no name begins or ends with."""
+    return term.lstrip("([{'`").rstrip(".,:;!?)]}'`")
+
+
+def _scripts_query(text: str, *, loose: bool) -> str:
+    """Ask for a text with runs of scripts without blanks: each run as a row of its pairs."""
+    groups: dict[str, None] = {}
+    for word in _WORDS.findall(text):
+        for piece, is_run in unsegmented.split_scripts(word):
+            if not is_run:
+                groups[_quoted(piece)] = None
+                continue
+            cut = unsegmented.pairs(piece)
+            if loose:
+                groups.update(dict.fromkeys(map(_quoted, cut)))
+            elif cut:
+                row = _quoted(" ".join(cut))
+                # A single character is found as the beginning of a pair.
+                groups[row if len(cut[0]) > 1 else f"{row}*"] = None
+    joined = (" OR " if loose else " AND ").join(groups) or _quoted(text)
+    return f"({joined})" if len(groups) > 1 else joined
+
+
+def _spellings(term: str) -> dict[str, None]:
+    """Return the ways to write a term: itself, its parts in a row, its parts together."""
+    alternatives: dict[str, None] = {_quoted(term): None}
     if " " not in term:
         parts = [part for word in _WORD.findall(term) for part in _parts(word)]
         if 1 < len(parts) <= _MOST_PARTS_ENTRIES:
             alternatives[_quoted(" ".join(parts))] = None
             if _JOINED.match(term):
                 alternatives[_quoted("".join(parts))] = None
-    if len(alternatives) == 1:
-        return next(iter(alternatives))
-    return "(" + " OR ".join(alternatives) + ")"
+    return alternatives
 
 
 def _quoted(text: str) -> str:

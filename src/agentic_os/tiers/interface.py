@@ -30,6 +30,8 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
         mode: which arms may answer.
         limit: how many hits are wanted.
         templates: whether unfilled templates count.
+        changed_since_ns: only passages of files that changed at this time or later.
+        per_project: whether the surfaces also count what they found in each project.
     """
 
     text: str
@@ -38,6 +40,8 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     mode: SearchMode = "auto"
     limit: int = DEFAULT_LIMIT_HITS
     templates: bool = False
+    changed_since_ns: int | None = None
+    per_project: bool = False
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,7 +85,18 @@ class ProjectScore(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Found(msgspec.Struct, frozen=True, kw_only=True):
-    """One surface's answer: ranked candidates, how many there are in all, and of which projects."""
+    """One surface's answer.
+
+    Attributes:
+        surface: which one answered.
+        candidates: ranked, best first.
+        total: how many passages answer, shown or not.
+        by_project: what was found in each project, if the query asks for that.
+        milliseconds: how long it took.
+        relaxed: whether passages with only some of the words were taken.
+        left_out: words of the question that were not asked for.
+        bounded: whether some passages were not looked into, which may hold the question.
+    """
 
     surface: str
     candidates: Sequence[Candidate]
@@ -89,6 +104,8 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
     by_project: dict[str, ProjectScore]
     milliseconds: float
     relaxed: bool = False
+    left_out: tuple[str, ...] = ()
+    bounded: bool = False
 
 
 class Surface(Protocol):

@@ -4,13 +4,15 @@ A passage is matched line by line with the same tokenizer as the word index, in 
 what is quoted is chosen from the text as it is now and not as it was indexed.
 """
 
+import re
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from agentic_os.text.tokens import fts_query, index_extra
-from agentic_os.tiers.lexical import literal_text
+from agentic_os.text.tokens import index_extra, is_identifier
+from agentic_os.text.unicode_form import composed
+from agentic_os.tiers.wording import Wording, spaced
 
 SNIPPET_LINES = 3
 SNIPPET_LINE_CHARS = 300
@@ -32,8 +34,13 @@ class LineMatcher:
 
     def __init__(self, query: str) -> None:
         """Prepare for one query."""
-        self._match = fts_query(query, any_term=True)
-        self._needle = literal_text(query).casefold()
+        self._wording = Wording.of(query)
+        self._terms = [spaced(term.text) for term in self._wording.terms]
+        self._names = [
+            re.compile(rf"(?<!\w){re.escape(term.text)}(?!\w)")
+            for term in self._wording.terms
+            if term.phrase or is_identifier(term.text)
+        ]
         self._words = sqlite3.connect(":memory:", isolation_level=None)
         self._words.execute(
             "CREATE VIRTUAL TABLE line USING fts5(text, extra, tokenize='porter unicode61')"
@@ -53,33 +60,44 @@ class LineMatcher:
 
     def matches(self, text: str) -> bool:
         """Return whether a short text, a name say, answers the query in any of its terms."""
-        return bool(self._ranked([text])) or (
-            bool(self._needle) and self._needle in text.casefold()
-        )
+        return bool(self._ranked([text])) or self._held(text) > 0
 
     def best(self, lines: Sequence[str], *, first_line: int) -> Passage | None:
         """Find the best stretch of a passage; ``None`` if no line of it matches.
+
+        A line that holds the whole question goes first, then the one that holds most of its
+        identifiers and phrases, then the one whose words weigh most.
 
         Args:
             lines: the passage's lines.
             first_line: the number of the first of them.
         """
-        literal = [
-            number
-            for number, line in enumerate(lines)
-            if self._needle and self._needle in line.casefold()
-        ]
-        ranked = self._ranked(lines)
-        if not literal and not ranked:
+        ranks = {number: rank for rank, number in enumerate(self._ranked(lines))}
+        for number, line in enumerate(lines):
+            if number not in ranks and self._held(line):
+                ranks[number] = len(lines)
+        if not ranks:
             return None
-        held = set(literal)
-        among = [number for number in ranked if number in held] if literal else ranked
-        start = among[0] if among else literal[0]
-        matching = {*literal, *ranked}
+        start = min(ranks, key=lambda number: (*self._order(lines[number]), ranks[number], number))
         end = start
-        while end + 1 < len(lines) and end - start + 1 < SNIPPET_LINES and end + 1 in matching:
+        while end + 1 < len(lines) and end - start + 1 < SNIPPET_LINES and end + 1 in ranks:
             end += 1
         return self.quote(lines, start, end, first_line=first_line)
+
+    def _held(self, line: str) -> int:
+        """Count the terms that a line holds as they were typed, be it inside a word."""
+        said = spaced(line)
+        if self._wording.needle and self._wording.needle in said:
+            return len(self._terms) or 1
+        return sum(term in said for term in self._terms)
+
+    def _order(self, line: str) -> tuple[bool, bool, int]:
+        wording = self._wording
+        return (
+            not wording.holds_question(line),
+            wording.whole is not None and wording.whole.search(line) is None,
+            -sum(name.search(line) is not None for name in self._names),
+        )
 
     def quote(self, lines: Sequence[str], start: int, end: int, *, first_line: int) -> Passage:
         """Lines ``start..end`` (from 0) as a snippet, long ones cut around what matched."""
@@ -90,26 +108,26 @@ class LineMatcher:
         )
 
     def _ranked(self, lines: Sequence[str]) -> list[int]:
-        if self._match is None:
+        if self._wording.loose is None:
             return []
         self._words.execute("DELETE FROM line")
         self._words.executemany(
             "INSERT INTO line(rowid, text, extra) VALUES(?,?,?)",
-            [(number, line, index_extra(line)) for number, line in enumerate(lines)],
+            [(number, composed(line), index_extra(line)) for number, line in enumerate(lines)],
         )
         return [
             row[0]
             for row in self._words.execute(
-                "SELECT rowid FROM line WHERE line MATCH ? ORDER BY rank, rowid", (self._match,)
+                "SELECT rowid FROM line WHERE line MATCH ? ORDER BY rank, rowid",
+                (self._wording.loose,),
             )
         ]
 
     def _cut(self, line: str) -> str:
         if len(line) <= SNIPPET_LINE_CHARS:
             return line
-        at = line.casefold().find(self._needle) if self._needle else -1
-        if at < 0:
-            words = self._needle.split()
-            at = next((found for word in words if (found := line.casefold().find(word)) >= 0), 0)
+        folded_line = line.casefold()
+        words = (self._wording.needle, *self._terms, *self._wording.needle.split())
+        at = next((found for word in words if word and (found := folded_line.find(word)) >= 0), 0)
         start = max(0, min(at - _LEAD_CHARS, len(line) - SNIPPET_LINE_CHARS))
         return line[start : start + SNIPPET_LINE_CHARS]

@@ -14,27 +14,25 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from agentic_os.aggregate.workspace import Unread, Workspace
+from agentic_os.aggregate.codes import CODES
+from agentic_os.aggregate.workspace import Workspace
 from agentic_os.errors import UsageError
 from agentic_os.registry.project import Project
 from agentic_os.results import (
     Answer,
-    Coverage,
     Hit,
     Omission,
-    ProjectFailure,
     ProjectRank,
     SearchData,
 )
 from agentic_os.text.fencing import one_line
 from agentic_os.tiers.confirm import Confirmer, Dropped, Source
+from agentic_os.tiers.coverage import coverage_of, passages_by_project
 from agentic_os.tiers.explain import SURFACE_KINDS, surface_traces
 from agentic_os.tiers.interface import (
     ARM_CANDIDATES,
-    ENGINE,
     MAX_LIMIT_HITS,
     MAX_QUERY_CHARS,
-    SEMANTIC,
     Candidate,
     Found,
     Query,
@@ -54,12 +52,8 @@ if TYPE_CHECKING:
     from agentic_os.tiers.engines.surface import Engines
 
 _NO_CORPUS = "no code or documents were taken in yet: agentic-os index build"
+SHORT_QUERY = CODES.omission("SHORT_QUERY_BOUNDED", "lexical")
 _HAS_GRAPH = "SELECT 1 FROM graph_repo WHERE nodes > 0 LIMIT 1"
-_SCOPE_COVERAGE = """
-SELECT project.id, document.kind, count(*) FROM document
-JOIN project ON project.pk = document.project GROUP BY document.project, document.kind
-UNION ALL SELECT project, 'graph', nodes FROM graph_repo WHERE nodes > 0
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,8 +79,10 @@ class _Answers:
     @property
     def omissions(self) -> tuple[Omission, ...]:
         """What the surfaces left out."""
+        bounded = any(answer.bounded for answer in self.by_words)
+        of_words = (SHORT_QUERY,) if bounded else ()
         of_engines = self.engines.omissions if self.engines else ()
-        return (*self.timed_out, *self.semantic.omissions, *of_engines)
+        return (*of_words, *self.timed_out, *self.semantic.omissions, *of_engines)
 
     @property
     def incomplete(self) -> bool:
@@ -111,6 +107,7 @@ def search(
         UsageError: the query is empty, or too long, or the limit is out of bounds.
     """
     _check(query)
+    query = replace(query, per_project=explain or projects_only)
     scope = [
         project
         for project in workspace.fleet.projects
@@ -135,17 +132,28 @@ def search(
         found = sum(answer.total for answer in answers.by_words) + len(meaning_only)
         total = found - len(dropped)
     ids = {project.id for project in scope}
-    documents = _documents(workspace, ids)
     unread = workspace.unread(ids)
     unanswerable = workspace.unanswerable(query.projects)
     data = SearchData(
         query=one_line(query.text),
         total=total,
         hits=tuple(hits),
-        coverage=_coverage(workspace, scope, answers, documents, unread),
+        coverage=coverage_of(
+            workspace,
+            query,
+            scope,
+            by_words=answers.by_words,
+            semantic=answers.semantic,
+            engines=answers.engines_answered,
+            unread=unread,
+        ),
         projects=ranked[: query.limit],
         explain=surface_traces(
-            scope, documents, answers.by_words, answers.semantic, answers.engines
+            scope,
+            passages_by_project(workspace, ids),
+            answers.by_words,
+            answers.semantic,
+            answers.engines,
         )
         if explain
         else (),
@@ -161,32 +169,6 @@ def search(
         ),
         warnings=workspace.warnings_for(query.projects),
         incomplete=bool(unread.omissions or unanswerable) or answers.incomplete,
-    )
-
-
-def _coverage(
-    workspace: Workspace,
-    scope: list[Project],
-    answers: _Answers,
-    documents: dict[str, dict[str, int]],
-    unread: Unread,
-) -> Coverage:
-    """Say what the answer was made from."""
-    index = answers.semantic.index
-    surfaces = {
-        surface: sum(not kinds_here.keys().isdisjoint(kinds) for kinds_here in documents.values())
-        for surface, kinds in SURFACE_KINDS.items()
-    }
-    surfaces[SEMANTIC] = sum(project.id in answers.semantic.indexed for project in scope)
-    surfaces[ENGINE] = len(answers.engines_answered)
-    return Coverage(
-        projects_searched=sum(bool(kinds) for kinds in documents.values()),
-        projects_failed=_failures(scope, unread.projects),
-        surfaces=surfaces,
-        embedder=index.embedder if index else None,
-        unindexed=len(unread.omissions) + (index.unindexed if index else 0),
-        stale=workspace.stale,
-        relaxed=any(answer.relaxed for answer in answers.by_words),
     )
 
 
@@ -256,9 +238,11 @@ def _confirmed(
     hits: list[Hit] = []
     dropped: list[Dropped] = []
     shown: set[tuple[str, str, tuple[int, int], str]] = set()
+    named = {candidate.project for candidate in candidates}
     sources = {
         project.id: Source(folder=project.folder, branch=project.branch, commit=project.commit)
         for project in workspace.fleet.projects
+        if project.id in named
     }
     with LineMatcher(query.text) as matcher:
         confirmer = Confirmer(
@@ -297,31 +281,3 @@ def _dropped_omissions(dropped: list[Dropped]) -> list[Omission]:
         Omission(code=code, scope=project, reason=reasons[code], count=count)
         for (code, project), count in sorted(counts.items())
     ]
-
-
-def _documents(workspace: Workspace, scope: set[str]) -> dict[str, dict[str, int]]:
-    """How many passages of each kind each project in scope has in the store."""
-    counts: dict[str, dict[str, int]] = {project: {} for project in scope}
-    for project, kind, count in workspace.store.connection.execute(_SCOPE_COVERAGE):
-        if project in counts:
-            counts[project][kind] = count
-    return counts
-
-
-def _failures(scope: list[Project], unread: frozenset[str]) -> tuple[ProjectFailure, ...]:
-    failures = []
-    for project in scope:
-        worst = next((item for item in project.diagnostics if item.severity == "error"), None)
-        if worst is not None:
-            failures.append(
-                ProjectFailure(project=project.id, code=worst.code, message=worst.message)
-            )
-        elif project.id in unread:
-            failures.append(
-                ProjectFailure(
-                    project=project.id,
-                    code="EVIDENCE_UNREAD",
-                    message="some of its files could not be read",
-                )
-            )
-    return tuple(failures)

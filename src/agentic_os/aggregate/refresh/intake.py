@@ -9,6 +9,7 @@ import sqlite3
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from agentic_os.aggregate.refresh.freshness import KnownFile
 from agentic_os.aggregate.surfaces.documents import ParsedFile, Role
@@ -17,6 +18,7 @@ from agentic_os.aggregate.surfaces.sweep import Candidate
 from agentic_os.files.reading import FileRead
 from agentic_os.results import Diagnostic
 from agentic_os.text.secrets.redaction import Redactor
+from agentic_os.text.unicode_form import composed
 
 _BATCH_ROWS = 2_000
 
@@ -35,7 +37,7 @@ class Intake:
     next_file: int = 1
     next_document: int = 1
     files: list[tuple[object, ...]] = field(default_factory=list)
-    documents: list[tuple[object, ...]] = field(default_factory=list)
+    documents: list[tuple[Any, ...]] = field(default_factory=list)
     links: list[tuple[object, ...]] = field(default_factory=list)
     capabilities: list[tuple[object, ...]] = field(default_factory=list)
     redactions: list[tuple[object, ...]] = field(default_factory=list)
@@ -136,11 +138,11 @@ class Intake:
         many("INSERT INTO document VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)", self.documents)
         many(
             "INSERT INTO document_words(rowid, name, label, body, extra) VALUES(?,?,?,?,?)",
-            [(row[0], row[4], row[5], row[9], row[10]) for row in self.documents],
+            [(row[0], *_searched(row[4], row[5], row[9], row[10])) for row in self.documents],
         )
         many(
             "INSERT INTO document_grams(rowid, body) VALUES(?,?)",
-            [(row[0], row[9]) for row in self.documents],
+            [(row[0], composed(row[9])) for row in self.documents],
         )
         many("INSERT INTO index_link VALUES(?,?,?,?,?)", self.links)
         many("INSERT INTO capability VALUES(?,?,?,?,?,?,?)", self.capabilities)
@@ -165,11 +167,11 @@ class Intake:
             run(
                 "INSERT INTO document_words(document_words, rowid, name, label, body, extra)"
                 " VALUES('delete',?,?,?,?,?)",
-                (pk, name, label, body, extra),
+                (pk, *_searched(name, label, body, extra)),
             )
             run(
                 "INSERT INTO document_grams(document_grams, rowid, body) VALUES('delete',?,?)",
-                (pk, body),
+                (pk, composed(body)),
             )
         for table in ("document", "index_link", "capability", "redaction", "listed"):
             run(f"DELETE FROM {table} WHERE file=?", (file,))  # noqa: S608 - fixed names
@@ -238,3 +240,8 @@ def problem_row(pk: int, diagnostic: Diagnostic, *, unread: bool) -> tuple[objec
         diagnostic.line,
         unread,
     )
+
+
+def _searched(*texts: str) -> tuple[str, ...]:
+    """Return texts in the form that the word index holds; a deletion must give the same."""
+    return tuple(map(composed, texts))

@@ -54,6 +54,7 @@ CREATE TABLE document(
 );
 CREATE INDEX document_file ON document(file);
 CREATE INDEX document_project ON document(project, kind);
+CREATE INDEX document_template ON document(pk) WHERE template;
 CREATE INDEX document_group ON document(group_hash) WHERE kind = 'memory';
 
 CREATE VIRTUAL TABLE document_words USING fts5(

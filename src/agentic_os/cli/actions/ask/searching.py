@@ -104,12 +104,14 @@ def _print(data: SearchData, *, projects_only: bool) -> None:
     what = "projects" if projects_only else "hits"
     said = f"{shown} of {data.total} {what}"
     relaxed = ", no passage has every word" if coverage.relaxed else ""
+    left_out = one_line(" ".join(coverage.left_out))
+    without = f", not asked for: {left_out}" if left_out else ""
     stale = (
         ", the store is not up to date: hits are current, the list may not be"
         if coverage.stale
         else ""
     )
-    say(f"{said} in {coverage.projects_searched} projects{relaxed}{stale}")
+    say(f"{said} in {coverage.projects_searched} projects{relaxed}{without}{stale}")
 
 
 def _print_synthesis(made: SynthesisData) -> bool:
