@@ -17,6 +17,7 @@ import typer
 
 from agentic_os.aggregate.codes import CODES as AGGREGATE_CODES
 from agentic_os.aggregate.graph.codes import GRAPH_CODES, NEAR_MISS_CODES
+from agentic_os.aios.writing.documents import CHANGE_DOCUMENTS
 from agentic_os.cli.app import application
 from agentic_os.doctor.identifiers import CHECKS, IDENTITY_CHECKS
 from agentic_os.identity.codes import WAYS_OUT
@@ -162,7 +163,9 @@ def schemas() -> dict[str, str]:
             sort_keys=True,
         )
         + "\n"
-        for name, data in {**DOCUMENTS, **GRAPH_DOCUMENTS, **IDENTITY_DOCUMENTS}.items()
+        for name, data in (
+            DOCUMENTS | GRAPH_DOCUMENTS | IDENTITY_DOCUMENTS | CHANGE_DOCUMENTS
+        ).items()
     }
 
 

@@ -94,7 +94,6 @@ def test_lean_briefs(aios: AiosBuilder) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        (),
         ("--compact", "--lean"),
         ("--lean", "--project", "A1"),
         ("--lean", "--memory", "shared"),

@@ -9,7 +9,8 @@ import agentic_os
 
 COMMANDS = Path(agentic_os.__file__).parent / "cli" / "commands"
 LIGHT = {"collections.abc", "enum", "pathlib", "typer", "typing", "agentic_os.cli.options"}
-"""What such a module may import at its top."""
+"""What such a module may import at its top, and other signatures."""
+SIGNATURES = "agentic_os.cli.commands."
 NOT_SPLIT_YET = {"ask/graph", "fleet/doctor.py", "trust/witness.py"}
 
 
@@ -28,7 +29,7 @@ def heavy_imports(tree: ast.Module) -> list[str]:
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.If):
             names.append("TYPE_CHECKING")
-    return [name for name in names if name not in LIGHT]
+    return [name for name in names if name not in LIGHT and not name.startswith(SIGNATURES)]
 
 
 def lazy_imports(function: ast.FunctionDef) -> int:

@@ -1,7 +1,10 @@
+import ast
 import subprocess
 import sys
 from datetime import UTC, datetime
+from pathlib import Path
 
+import agentic_os
 from agentic_os.aios.folder.access import AiosAccess, grants_nothing, local_now
 from agentic_os.aios.folder.withheld import SecretGuard, hidden_characters
 
@@ -43,3 +46,38 @@ def test_secret_lines() -> None:
     from agentic_os.text.secrets.redaction import Redactor
 
     assert not SecretGuard(Redactor(frozenset({key}))).holds_secret(key)
+
+
+CHANGING = {
+    "chmod", "fchmod", "ftruncate", "hardlink_to", "link", "makedirs", "mkdir", "mkfifo", "remove",
+    "rename", "rmdir", "rmtree", "symlink", "symlink_to", "touch", "truncate", "unlink", "utime",
+    "write_bytes", "write_text",
+}  # fmt: skip
+WRITERS = ("folder/system.py", "writing/")
+
+
+def changing_calls(text: str) -> set[str]:
+    """The calls of a module that would change the disk: of ``os``, ``shutil`` or a path."""
+    return {
+        node.func.attr
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in CHANGING
+        and not (isinstance(node.func.value, ast.Name) and node.func.value.id == "writer")
+    }
+
+
+def test_only_the_writers_change_the_disk() -> None:
+    room = Path(agentic_os.__file__).parent / "aios"
+    found = {
+        str(path.relative_to(room)): calls
+        for path in room.rglob("*.py")
+        if (calls := changing_calls(path.read_text("utf-8")))
+    }
+    assert {place for place in found if not place.startswith(WRITERS)} == set()
+    assert found["folder/system.py"] >= {"rename", "link", "unlink", "mkdir"}
+    assert changing_calls("import os\nos.unlink('x')\npath.write_text('x')") == {
+        "unlink",
+        "write_text",
+    }

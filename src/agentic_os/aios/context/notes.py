@@ -6,9 +6,11 @@ with ``## ``.
 """
 
 import re
+from itertools import islice
 from typing import Final
 
 from agentic_os.aios.folder.front_matter import without_front_matter
+from agentic_os.aios.folder.headings import without_empty_headings
 from agentic_os.text.budget import cut_utf16, utf16_length
 
 HEADER_CHARS: Final = 800
@@ -21,6 +23,7 @@ _CHECKBOX = re.compile(r"\A- \[[ xX]\]\s*")
 _BULLET = re.compile(r"\A[-*](?:\s+|$)")
 _DECISION = re.compile(r"^## +", re.MULTILINE)
 _CARRIED: Final = "Carried over from"
+_LABEL = re.compile(_CARRIED + r"[^:]*:")
 
 
 def section(text: str, name: str, *, level: int = 2) -> str:
@@ -40,7 +43,7 @@ def section(text: str, name: str, *, level: int = 2) -> str:
 
 def header_text(text: str) -> str:
     """Return a header file's visible text: no front matter, trimmed, at most 800 units."""
-    visible = without_front_matter(text).strip()
+    visible = without_empty_headings(without_front_matter(text)).strip()
     if utf16_length(visible) <= HEADER_CHARS:
         return visible
     return cut_utf16(visible, HEADER_CHARS - 1).rstrip() + "…"
@@ -59,14 +62,24 @@ def focus(note: str) -> str:
 
 def plan(note: str) -> tuple[str, ...]:
     """Return up to four items of today's Plan section."""
-    return tuple(items(section(note, "Plan"))[:PLAN_ITEMS])
+    listed = (item for item in items(section(note, "Plan")) if not _LABEL.fullmatch(item))
+    return tuple(islice(listed, PLAN_ITEMS))
 
 
 def carry_over(today: str, yesterday: str) -> tuple[str, ...]:
-    """Return up to five carried items: marked in today's plan, then yesterday's close."""
-    marked = items(
-        "\n".join(line for line in section(today, "Plan").split("\n") if _CARRIED in line)
-    )
+    """Return up to five carried items: marked in today's plan, then yesterday's close.
+
+    A line that only labels what was carried over is no item; the list below it is.
+    """
+    marked: list[str] = []
+    labelled = False
+    for line in section(today, "Plan").split("\n"):
+        if _CARRIED in line:
+            labelled = line.rstrip().endswith(":")
+            marked += [] if labelled else items(line)
+        elif labelled and line.strip():
+            labelled = _BULLET.match(line.strip()) is not None
+            marked += items(line) if labelled else []
     closed = items(section(section(yesterday, "Close"), "Carry-over", level=3))
     found: dict[str, str] = {}
     for item in (*marked, *closed):

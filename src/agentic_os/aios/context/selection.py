@@ -199,7 +199,7 @@ def _read(
     reader: FolderReader, access: AiosAccess, policy: MemoryPolicy, now: datetime, sessions: int
 ) -> _Evidence:
     require_folder(reader, hold=True)
-    folder = ProjectionSources(reader, access.guard)
+    folder = ProjectionSources(reader, access.guard, now.tzinfo)
     days = (now.date().isoformat(), (now.date() - timedelta(days=1)).isoformat())
     items = ContextItems(receipt=policy.receipt, today=days[0])
     if policy.selector is None:

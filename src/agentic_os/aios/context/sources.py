@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from datetime import tzinfo
 from typing import Final, TypeVar
 
 from agentic_os.aios.context.notes import (
@@ -66,15 +67,19 @@ class ProjectionSources:
     Args:
         reader: the open folder.
         guard: finds text that holds a secret.
+        zone: the local time zone, whose days today and yesterday are.
     """
 
-    def __init__(self, reader: FolderReader, guard: SecretGuard) -> None:
+    def __init__(
+        self, reader: FolderReader, guard: SecretGuard, zone: tzinfo | None = None
+    ) -> None:
         """Open the projection's allowance."""
         limit = Amount(bytes=PROJECTION_BYTES, files=PROJECTION_FILES, entries=PROJECTION_ENTRIES)
         self.charges = Charges(Allowance(limit, codes=_BUDGET_CODES))
         self.withheld = 0
         self._reader = reader
         self._guard = guard
+        self._zone = zone
         self._root = root_hash(reader.root_stamp)
         self._catalog: tuple[ProjectRecord, ...] = ()
 
@@ -105,7 +110,7 @@ class ProjectionSources:
         index = self._attributed(session_rows(self._text(SESSION_INDEX, TIMELINE_BYTES)), scope)
         signals = self._attributed(newest_first(self._signals(days), days), scope)
         events = self._attributed(
-            newest_first(timeline_rows(self._text(EVENTS, TIMELINE_BYTES)), days), scope
+            newest_first(self._rows(self._text(EVENTS, TIMELINE_BYTES), days), days), scope
         )
         project = items.project if scope is not None else self._inferred(index)
         return replace(
@@ -133,6 +138,9 @@ class ProjectionSources:
                 source=record.source, read=record.read, root=self._root, project_id=selected.id
             )
         return ProjectBlock(record=record, evidence=evidence)
+
+    def _rows(self, text: str, days: tuple[str, str], file_date: str = "") -> Iterable[TimelineRow]:
+        return timeline_rows(text, file_date=file_date, days=days, zone=self._zone)
 
     def _inferred(self, index: list[SessionRow]) -> ProjectBlock | None:
         name = active_project(index)
@@ -164,7 +172,7 @@ class ProjectionSources:
             if entry.kind != "file":
                 raise fault(UNSAFE_PATH if entry.kind == "link" else NOT_REGULAR)
             text = self._text(f"{SIGNALS}/{entry.name}", SIGNAL_FILE_BYTES)
-            rows.extend(timeline_rows(text, file_date=day))
+            rows.extend(self._rows(text, days, day))
         return rows
 
     def _header(self, source: str, shorten: Callable[[str], str]) -> Excerpt | None:

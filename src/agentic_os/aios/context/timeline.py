@@ -8,6 +8,7 @@ their sorted JSON; newest first. Ties use code points, where JavaScript asks a l
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime, tzinfo
 from typing import Final
 
 from agentic_os.aios.folder.json_text import (
@@ -21,6 +22,8 @@ from agentic_os.aios.folder.json_text import (
 
 UPDATE_TYPE: Final = "update"
 UPDATE_SOURCE: Final = "dotaios update"
+HOUSEKEEPING: Final = frozenset({"brief", "memory.maintenance", "memory-promotion"})
+"""Types of records that tools write about themselves; they take no place in a projection."""
 
 _DATE_CHARS: Final = 10
 
@@ -76,24 +79,52 @@ def session_rows(text: str) -> list[SessionRow]:
     return rows
 
 
-def timeline_rows(text: str, *, file_date: str = "") -> Iterator[TimelineRow]:
-    """Read signals or events in file order; ``file_date`` stands in for a missing ``ts``."""
+def timeline_rows(
+    text: str, *, file_date: str = "", days: Sequence[str] = (), zone: tzinfo | None = None
+) -> Iterator[TimelineRow]:
+    """Read signals or events in file order.
+
+    Args:
+        text: the lines.
+        file_date: stands in for a missing ``ts``.
+        days: the local days of a projection; a row whose UTC date is another one, but whose
+            local day is among them, has that day.
+        zone: the local time zone.
+    """
     for row in object_lines(text):
         if row is None:
             continue
         value = row.get("ts")
         stamp = value if isinstance(value, str) else ""
         yield TimelineRow(
-            date=stamp[:_DATE_CHARS] or file_date,
+            date=_local_day(stamp, days, zone) or stamp[:_DATE_CHARS] or file_date,
             timestamp=stamp or f"{file_date}T00:00:00",
             summary=_summary(row),
             row=row,
         )
 
 
+def _local_day(stamp: str, days: Sequence[str], zone: tzinfo | None) -> str | None:
+    """Return the local day of a time, if only that one is among ``days``."""
+    if zone is None or not stamp or stamp[:_DATE_CHARS] in days:
+        return None
+    instant = instant_ms(stamp)
+    if instant is None:
+        return None
+    try:
+        day = datetime.fromtimestamp(instant / 1000, zone).date().isoformat()
+    except (OverflowError, ValueError, OSError):
+        return None
+    return day if day in days else None
+
+
 def newest_first(rows: Iterable[TimelineRow], dates: Sequence[str]) -> list[TimelineRow]:
-    """Keep rows of ``dates`` that say something, newest first."""
-    kept = [row for row in rows if row.date in dates and row.summary]
+    """Keep rows of ``dates`` that say something of the person's work, newest first."""
+    kept = [
+        row
+        for row in rows
+        if row.date in dates and row.summary and row.row.get("type") not in HOUSEKEEPING
+    ]
     kept.sort(key=lambda row: stable(row.row))
     kept.sort(key=lambda row: row.timestamp, reverse=True)
     return kept

@@ -8,9 +8,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agentic_os.aios.folder.layer import FileLayer
 from agentic_os.aios.folder.withheld import SecretGuard
+
+if TYPE_CHECKING:
+    from agentic_os.aios.folder.system import System
 
 
 def local_now() -> datetime:
@@ -35,6 +39,7 @@ class AiosAccess:
         guard: finds text that holds a secret.
         state_path: the machine-local map of project checkouts, outside the folder.
         home: the person's home folder, for ``~`` in ``vault_path``.
+        system: the calls that change the disk, for the verbs that write.
     """
 
     root: Path
@@ -44,3 +49,4 @@ class AiosAccess:
     guard: SecretGuard = field(default_factory=SecretGuard)
     state_path: Path | None = None
     home: Path | None = None
+    system: "System | None" = None

@@ -28,6 +28,16 @@ class SecretGuard:
         """Whether any of ``texts`` holds a secret."""
         return any(text and self._redactor.redact(text).findings for text in texts)
 
+    def secret_rule(self, text: str) -> str | None:
+        """Return the rule of the first secret in ``text``."""
+        findings = self._redactor.redact(text).findings
+        return findings[0].rule if findings else None
+
+    def redacted(self, text: str) -> tuple[str, int]:
+        """Return ``text`` with its secrets replaced, and how many there were."""
+        found = self._redactor.redact(text)
+        return found.text, len(found.findings)
+
     def secret_lines(self, text: str) -> frozenset[int]:
         """Return the lines of ``text``, from 1, that a redaction would change."""
         redacted = self._redactor.redact(text)

@@ -19,6 +19,7 @@ from agentic_os.aios.folder.faults import (
     fault,
 )
 from agentic_os.aios.folder.front_matter import FrontMatter
+from agentic_os.aios.folder.headings import without_empty_headings
 from agentic_os.aios.folder.reader import SourceRead
 from agentic_os.aios.folder.tree import PROJECTS, README
 from agentic_os.text.budget import cut_utf16, utf16_length
@@ -183,7 +184,7 @@ def record_of(slug: str, read: SourceRead, front: FrontMatter) -> ProjectRecord:
     body = whole.replace("\r\n", "\n")
     identity = identity_of(slug, front)
     text = _LEADING_H1.sub("", body, count=1) if _LEADING_H1.match(body) else body
-    excerpt, clipped = _clipped(text.strip())
+    excerpt, clipped = _clipped(without_empty_headings(text).strip())
     return ProjectRecord(
         identity=identity,
         name=front.text("name") or _first_heading(body) or identity.alias,

@@ -90,7 +90,7 @@ def test_the_whole_shared_projection(full: AiosBuilder) -> None:
                 f'- {YESTERDAY} · claude-code · beta · "Plans" (2 turns)'
             ),
             f"### Recent Signals\n- [{TODAY}] Gate is green\n- [{YESTERDAY}] undated signal",
-            f"### Recent Events\n- [{TODAY}] Planned the rollout\n- [{YESTERDAY}] Brief written",
+            f"### Recent Events\n- [{TODAY}] Planned the rollout",
         ]
     )
     assert found.budget.used == utf16_length(found.markdown)

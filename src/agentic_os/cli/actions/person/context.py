@@ -6,7 +6,9 @@ from agentic_os.aios.context.brief import attached_project, read_brief
 from agentic_os.aios.context.lean import read_lean
 from agentic_os.aios.folder.access import AiosAccess
 from agentic_os.aios.folder.faults import argument_fault
+from agentic_os.aios.notes.brief import write_brief
 from agentic_os.aios.policy import MemoryPolicy, resolve_policy
+from agentic_os.cli.actions.person.changes import show
 from agentic_os.cli.actions.person.reach import folder_access, say_held_back
 from agentic_os.cli.output import on_terminal, schema_name, write, write_json
 from agentic_os.text.fencing import terminal_safe
@@ -14,6 +16,8 @@ from agentic_os.text.fencing import terminal_safe
 
 def brief(
     *,
+    kind: str | None,
+    dry_run: bool,
     compact: bool,
     lean: bool,
     json: bool,
@@ -34,7 +38,11 @@ def brief(
         deferred_project=cwd is not None,
     )
     if policy.mode != "off":
-        _check_brief(compact=compact, lean=lean, asked=asked or bool(first_message or cwd))
+        _check_brief(kind, compact=compact, lean=lean, asked=asked or bool(first_message or cwd))
+        if not (compact or lean):
+            data = write_brief(folder_access(policy, path), policy, dry_run=dry_run)
+            show("aios-brief", "", data, json=json)
+            return
     access = folder_access(policy, path, state_path)
     if lean and policy.mode != "off":
         _print_lean(access, json=json)
@@ -60,10 +68,12 @@ def context(*, project: str, json: bool, path: str | None, memory: str | None, b
     say_held_back(found.context.withheld, found.context.hidden_characters)
 
 
-def _check_brief(*, compact: bool, lean: bool, asked: bool) -> None:
-    if compact == lean:
+def _check_brief(kind: str | None, *, compact: bool, lean: bool, asked: bool) -> None:
+    if kind not in (None, "daily"):
+        raise argument_fault("the only kind of brief is daily")
+    if compact and lean:
         raise argument_fault("choose either --compact or --lean")
-    if lean and asked:
+    if not compact and asked:
         raise argument_fault(
             "--memory, --project, --first-message and --cwd go with --compact only"
         )

@@ -1,4 +1,4 @@
-"""``agentic-os aios``: read the AIOS folder. These commands write nothing.
+"""``agentic-os aios``: the AIOS folder, read and written.
 
 Exit codes keep the convention's meanings (design decision 12): 0 complete, zero hits
 included; 1 an error; 2 an incomplete search, a refused follow or a refused resolve. A wrong
@@ -9,49 +9,26 @@ from typing import Annotated
 
 import typer
 
+from agentic_os.cli.commands.person import notes, upkeep
+from agentic_os.cli.commands.person.options import Folder, Memory, Selector, StatePath
 from agentic_os.cli.options import OnceCommand
 
 app = typer.Typer(
-    help="The AIOS folder: the person's own context, read bounded and never written.",
+    help="The AIOS folder: the person's own context, read bounded; changes can be undone.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
 
 
-Folder = Annotated[
-    str | None,
-    typer.Option(
-        "--path", metavar="DIR", help="The AIOS folder. Default: DOTAIOS_PATH, else ~/aios."
-    ),
-]
-
-
-Memory = Annotated[
-    str | None,
-    typer.Option(
-        "--memory",
-        metavar="MODE",
-        help="shared, project or off. Off reads nothing at all.",
-    ),
-]
-
-
-Selector = Annotated[
-    str | None,
-    typer.Option("--project", metavar="P", help="A project of the folder, by slug or stable id."),
-]
-
-
-StatePath = Annotated[
-    str | None,
-    typer.Option(
-        "--state-path", metavar="FILE", help="The machine-local map of project checkouts."
-    ),
-]
+notes.add_to(app)
+upkeep.add_to(app)
 
 
 @app.command("brief")
 def brief(
+    kind: Annotated[
+        str | None, typer.Argument(metavar="[daily]", help="Write today's brief; the default.")
+    ] = None,
     compact: Annotated[
         bool, typer.Option("--compact", help="The bounded working-context projection.")
     ] = False,
@@ -75,15 +52,24 @@ def brief(
         str | None,
         typer.Option(metavar="DIR", help="Choose the project whose checkout contains this folder."),
     ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would be written, write nothing.")
+    ] = False,
     state_path: StatePath = None,
 ) -> None:
-    """Print what the folder knows about now: identity, priorities, work, days, projects.
+    """Print what the folder knows about now (--compact, --lean), or write today's brief.
 
-    Example: agentic-os aios brief --compact --project shop
+    Without --compact and --lean the Brief section of today's note is brought up to date.
+
+    Examples: agentic-os aios brief --compact --project shop
+
+    agentic-os aios brief --dry-run
     """
     from agentic_os.cli.actions.person import context
 
     context.brief(
+        kind=kind,
+        dry_run=dry_run,
         compact=compact,
         lean=lean,
         json=json,

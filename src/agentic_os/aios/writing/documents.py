@@ -1,0 +1,16 @@
+"""The documents that the writing verbs print with ``--json``, by command."""
+
+from typing import Final
+
+from agentic_os.aios.writing.plan import ChangeData
+
+CHANGE_DOCUMENTS: Final = dict.fromkeys(
+    (
+        "aios-brief",
+        "aios-daily",
+        "aios-init",
+        "aios-skills",
+        "aios-undo",
+    ),
+    ChangeData,
+)

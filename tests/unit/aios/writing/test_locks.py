@@ -1,0 +1,125 @@
+"""The lock files of the convention: one writer at a time, whoever the other one is."""
+
+import json
+import os
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from agentic_os.aios.folder.json_text import object_lines
+from agentic_os.aios.folder.system import System
+from agentic_os.aios.notes.records import append_event, record_of
+from agentic_os.aios.writing.locks import (
+    CHANGES_LOCK,
+    EVENTS_LOCK,
+    SESSIONS_LOCK,
+    SIGNALS_ARCHIVE_LOCK,
+    LockForm,
+    holding,
+    host_name,
+)
+from agentic_os.aios.writing.writer import FolderWriter
+from agentic_os.errors import AiosError
+from support.aios.builder import NOW, AiosBuilder
+from support.aios.stopping import side_by_side, spawn, stopped_at_every_step
+
+FORMS = [EVENTS_LOCK, SIGNALS_ARCHIVE_LOCK, SESSIONS_LOCK, CHANGES_LOCK]
+
+
+def dead_pid() -> int:
+    pid = spawn(lambda: None)
+    os.waitpid(pid, 0)
+    return pid
+
+
+def left(aios: AiosBuilder, form: LockForm, text: str, *, age: float = 0) -> Path:
+    path = aios.write(form.path, text)
+    os.utime(path, (time.time() - age,) * 2)
+    return path
+
+
+def record(form: LockForm, pid: int, **more: object) -> str:
+    if form.format is None:
+        return json.dumps({"pid": pid, "ts": 1, "token": "theirs", **more})
+    return json.dumps({"format": form.format, "pid": pid, "owner": "theirs", "at": 1, **more})
+
+
+def taken(aios: AiosBuilder, form: LockForm) -> str | None:
+    """Take the lock without waiting; the code of the refusal."""
+    with FolderWriter(aios.root) as writer:
+        try:
+            with holding(writer, form, wait_seconds=0.1):
+                assert (aios.root / form.path).exists()
+        except AiosError as error:
+            return error.code
+    return None
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.path)
+def test_a_lock_of_the_original_excludes_us(aios: AiosBuilder, form: LockForm) -> None:
+    path = left(aios, form, record(form, os.getpid()))
+    assert taken(aios, form) == form.code
+    assert "theirs" in path.read_text()
+    path.write_text(record(form, dead_pid()))
+    assert taken(aios, form) is None
+    assert [one.name for one in path.parent.iterdir() if "lock" in one.name] == []
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.path)
+def test_the_record_that_the_original_reads(aios: AiosBuilder, form: LockForm) -> None:
+    with FolderWriter(aios.root) as writer, holding(writer, form):
+        written = json.loads((aios.root / form.path).read_text())
+    assert written["pid"] == os.getpid()
+    if form.format is None:
+        assert {"pid", "ts", "token"} <= set(written)
+    else:
+        assert set(written) == {"format", "pid", "owner", "at"}
+    assert not (aios.root / form.path).exists()
+
+
+def test_malformed_records_and_other_machines_wait_five_minutes(aios: AiosBuilder) -> None:
+    for text in ('{"pid":"x"}', "", "not json", record(EVENTS_LOCK, dead_pid(), host="elsewhere")):
+        left(aios, EVENTS_LOCK, text, age=240)
+        assert taken(aios, EVENTS_LOCK) == "DOTAIOS_EVENT_STORE_LOCKED"
+        left(aios, EVENTS_LOCK, text, age=360)
+        assert taken(aios, EVENTS_LOCK) is None
+    left(aios, EVENTS_LOCK, record(EVENTS_LOCK, os.getpid(), host=host_name()), age=9999)
+    assert taken(aios, EVENTS_LOCK) == "DOTAIOS_EVENT_STORE_LOCKED"
+
+
+def test_a_poisoned_store_is_never_taken_over(aios: AiosBuilder) -> None:
+    left(aios, SESSIONS_LOCK, record(SESSIONS_LOCK, dead_pid(), poisoned=True))
+    assert taken(aios, SESSIONS_LOCK) == "DOTAIOS_SESSION_STORE_POISONED"
+
+
+@pytest.mark.parametrize("dead", [True, False])
+def test_many_writers_lose_no_line(aios: AiosBuilder, *, dead: bool) -> None:
+    if dead:
+        left(aios, EVENTS_LOCK, record(EVENTS_LOCK, dead_pid()))
+
+    def appending(writer_number: int) -> None:
+        with FolderWriter(aios.root) as writer:
+            done = 0
+            while done < 50:
+                event = record_of(NOW, "update", {"summary": f"{writer_number}-{done}"})
+                with suppress(AiosError):  # a busy lock: the count below says if more was lost
+                    append_event(writer, event)
+                    done += 1
+
+    side_by_side(*(lambda number=number: appending(number) for number in range(8)))
+    text = (aios.root / "memory/events.jsonl").read_text()
+    rows = [row for row in object_lines(text) if row is not None]
+    assert len(rows) == len(text.splitlines()) == 400
+    assert len({str(row["summary"]) for row in rows}) == 400
+    assert not list((aios.root / "memory").glob("*lock*"))
+
+
+def test_a_holder_killed_at_any_step_does_not_block(aios: AiosBuilder) -> None:
+    def act(system: System) -> None:
+        with FolderWriter(aios.root, system=system) as writer, holding(writer, EVENTS_LOCK):
+            writer.append("memory/events.jsonl", b"{}\n")
+
+    for _ in stopped_at_every_step(lambda: None, act):
+        assert taken(aios, EVENTS_LOCK) is None
