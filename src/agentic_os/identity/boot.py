@@ -45,7 +45,7 @@ from agentic_os.files.reading import Folder
 from agentic_os.identity import safe_mode
 from agentic_os.identity.answers import BootData, StandingView
 from agentic_os.identity.codes import ERRORS, with_way_out
-from agentic_os.identity.folder.high_water import require_high_water
+from agentic_os.identity.folder.high_water import require_high_water, require_replica_behind
 from agentic_os.identity.folder.keyring import (
     KeyRing,
     keep_envelope,
@@ -53,7 +53,7 @@ from agentic_os.identity.folder.keyring import (
     require_own_envelope,
 )
 from agentic_os.identity.folder.pinned_keys import PinnedKeys
-from agentic_os.identity.folder.tables import open_tables, read_tables
+from agentic_os.identity.folder.tables import open_replica, open_tables, read_tables
 from agentic_os.identity.folder.witness_tail import read_tail, require_tail
 from agentic_os.identity.ready import ReadyIdentity
 from agentic_os.identity.restoring import Milestones, candidate_lines, restore
@@ -80,7 +80,8 @@ class BootOptions:
     Args:
         passwords: of the private keys, by role.
         witnesses: who is asked; ``None`` when the person has configured none.
-        projection_url: empty for SQLite in the folder, or ``postgresql://…``.
+        projection_url: where a replica of the tables is kept for readers, ``postgresql://…``;
+            empty for none.
         progress: called with the number of ledger bytes read.
     """
 
@@ -141,6 +142,7 @@ class _Boot:
         self._lock: ExclusiveLock | None = None
         self._journal: Journal | None = None
         self._projection: Projection | None = None
+        self._replica: Projection | None = None
         self._known = BootData(mode="ready", reason=None, verify=None)
 
     def run(self) -> Identity:
@@ -175,9 +177,7 @@ class _Boot:
     def _awaken(self, keys: KeyRing) -> tuple[ReadyIdentity, Projection]:
         """Every step up to ready, in order."""
         pinned, tail = _or_safe_mode(lambda: (PinnedKeys(self._folder), read_tail(self._folder)))
-        projection = self._projection = _or_safe_mode(
-            lambda: open_tables(self._folder, self._options.projection_url)
-        )
+        projection = self._projection = _or_safe_mode(lambda: open_tables(self._folder))
         wanted = _or_safe_mode(lambda: candidate_lines(projection, self._folder))
         milestones = Milestones(wanted | ({tail.ledger_ordinal} if tail else set()))
         journal = self._verify(pinned, milestones)
@@ -194,11 +194,16 @@ class _Boot:
         self._known = replace(
             self._known, restored_from=restored.source, replayed=restored.replayed
         )
+        replica = self._replica = _or_safe_mode(lambda: self._opened_replica(journal))
+        if replica is not None:
+            _or_safe_mode(lambda: require_replica_behind(replica, journal))
+            _or_safe_mode(lambda: replica.follow(projection))
         ready = ReadyIdentity(
             folder=self._folder,
             journal=journal,
             projection=projection,
-            writer=Writer(journal, projection, keys.signers),
+            replica=replica,
+            writer=Writer(journal, projection, keys.signers, replica=replica),
             keys=keys,
             pinned=pinned,
             witnesses=self._options.witnesses,
@@ -210,6 +215,10 @@ class _Boot:
         if latched is not None and not self._drops(latched[1]):
             raise _SafeModeError(latched[0])
         return ready, projection
+
+    def _opened_replica(self, journal: Journal) -> Projection | None:
+        url = self._options.projection_url
+        return open_replica(url, journal.chain.origin) if url else None
 
     def _drops(self, witness: str) -> bool:
         """Return whether the operator is about to take a witness out of the policy."""
@@ -289,7 +298,7 @@ class _Boot:
         return Identity(
             folder=self._folder,
             lock=lock,
-            projection=read_tables(self._folder, self._options.projection_url),
+            projection=read_tables(self._folder),
             report=replace(self._known, mode="safe_mode", reason=reason),
             ready=None,
         )
@@ -299,7 +308,9 @@ class _Boot:
             self._journal.close()
         if self._projection is not None:
             self._projection.close()
-        self._journal = self._projection = None
+        if self._replica is not None:
+            self._replica.close()
+        self._journal = self._projection = self._replica = None
 
 
 T = TypeVar("T")

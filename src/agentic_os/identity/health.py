@@ -114,7 +114,7 @@ class _Look:
                 raise
 
     def _verify(self, pinned: PinnedKeys) -> None:
-        projection = read_tables(self._folder, "")
+        projection = read_tables(self._folder)
         try:
             wanted = candidate_lines(projection, self._folder)
             milestones = Milestones(wanted | ({self.tail.ledger_ordinal} if self.tail else set()))

@@ -21,6 +21,7 @@ class ReadyIdentity:
     folder: Path
     journal: Journal
     projection: Projection
+    replica: Projection | None
     writer: Writer
     keys: KeyRing
     pinned: PinnedKeys
@@ -32,7 +33,6 @@ class ReadyIdentity:
         """Return the ledger as a witness client sees it."""
         return witnessed_ledger(
             self.journal,
-            self.projection.db,
             envelope=self.envelope,
             identity_key=self.keys.signers["identity"],
             signer=self.keys.note_signer(self.journal.chain.origin),

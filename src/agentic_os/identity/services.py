@@ -4,9 +4,11 @@
 """
 
 from collections.abc import Iterable
+from contextlib import closing
 from pathlib import Path
 
 from agentic_os.crypto.keys.pairs import VerifyingKey
+from agentic_os.crypto.tlog.checkpoint import parse_signed_checkpoint
 from agentic_os.crypto.tlog.note_keys import NoteKey
 from agentic_os.errors import AgenticOSError
 from agentic_os.identity import safe_mode
@@ -15,7 +17,7 @@ from agentic_os.identity.boot import BootOptions, boot, boot_to_replace_policy
 from agentic_os.identity.codes import ERRORS
 from agentic_os.identity.folder.high_water import forget_derived
 from agentic_os.identity.folder.pinned_keys import PinnedKeys
-from agentic_os.identity.folder.tables import open_tables
+from agentic_os.identity.folder.tables import open_replica, open_tables
 from agentic_os.ledger.answers import (
     BackupData,
     Finding,
@@ -109,11 +111,12 @@ def repair_from_copy(
         witnesses=witnesses,
         witness_keys=PinnedKeys(folder),
     )
-    projection = open_tables(folder, projection_url)
-    try:
+    with closing(open_tables(folder)) as projection:
         forget_derived(projection, folder)
-    finally:
-        projection.close()
+    if projection_url:
+        origin = parse_signed_checkpoint(checkpoint).checkpoint.origin
+        with closing(open_replica(projection_url, origin)) as replica:
+            replica.reset()
     return done
 
 

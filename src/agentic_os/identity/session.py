@@ -301,6 +301,8 @@ class Identity:
                 with suppress(AgenticOSError):
                     self._farewell(ready)
                 ready.journal.close()
+                if ready.replica is not None:
+                    ready.replica.close()
             self._ready = None
             self._closed = True
             self._projection.close()
@@ -329,6 +331,8 @@ class Identity:
             ready = self._require_ready()
             if self._projection.seal is not None:
                 return  # nothing was written since
+            if not self._projection.db.is_untouched():
+                return  # what somebody else wrote is not stated
             stated = make_seal(
                 self._projection,
                 origin=ready.journal.chain.origin,

@@ -21,11 +21,9 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Final, Literal, Protocol, TypeAlias
 
-from agentic_os.crypto.canonical.texts import bare_hash
 from agentic_os.crypto.envelope.public_keys import PublicKeyEnvelope
 from agentic_os.crypto.keys.pairs import SigningKey
 from agentic_os.crypto.tlog.note_keys import NoteKey, NoteSigner
-from agentic_os.identity.codes import ERRORS
 from agentic_os.identity.witness_policy import EPOCH_TYPE, RECEIPT_TYPE
 from agentic_os.ledger.file.journal import Journal
 from agentic_os.ledger.line.frame import read_line
@@ -97,7 +95,6 @@ def count_unanchored(db: Database, ordinal: int) -> int:
 
 def witnessed_ledger(
     journal: Journal,
-    db: Database,
     *,
     envelope: PublicKeyEnvelope,
     identity_key: SigningKey,
@@ -108,10 +105,7 @@ def witnessed_ledger(
 
     def hash_at(seq: int) -> str:
         with one_at_a_time:
-            rows = db.execute("SELECT hash FROM mirror WHERE seq = ?", (seq,))
-        if not rows:
-            raise ERRORS.error("LEDGER_SEQ_UNKNOWN", f"there is no line {seq}")
-        return bare_hash(rows[0][0])
+            return journal.hash_at(seq)
 
     return WitnessedLedger(
         envelope=envelope,

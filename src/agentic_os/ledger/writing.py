@@ -68,18 +68,25 @@ class Writer:
 
     Args:
         journal: open and verified.
-        projection: at the journal's last line.
+        projection: at the journal's last line; the identity's own, since it decides.
         signers: the private keys at hand, by role.
+        replica: tables for readers elsewhere; written, and never read.
     """
 
-    __slots__ = ("_journal", "_lock", "_projection", "_signers", "_stopped")
+    __slots__ = ("_journal", "_lock", "_projection", "_replica", "_signers", "_stopped")
 
     def __init__(
-        self, journal: Journal, projection: Projection, signers: Mapping[Role, SigningKey]
+        self,
+        journal: Journal,
+        projection: Projection,
+        signers: Mapping[Role, SigningKey],
+        *,
+        replica: Projection | None = None,
     ) -> None:
         """Take them over; closing them stays the caller's."""
         self._journal = journal
         self._projection = projection
+        self._replica = replica
         self._signers = signers
         self._lock = threading.Lock()
         self._stopped = ""
@@ -110,7 +117,7 @@ class Writer:
             LedgerError: with the code of what refused: ``LEDGER_TYPE_UNKNOWN``,
                 ``LEDGER_CATEGORY_FORBIDDEN``, ``LEDGER_PAYLOAD_INVALID``,
                 ``LEDGER_RING_WRONG``, ``RING_DENIED``, a missing or existing target,
-                ``JOURNAL_FROZEN``, ``PROJECTION_BEHIND``.
+                ``JOURNAL_FROZEN``, ``PROJECTION_BEHIND``, ``PROJECTION_CHANGED``.
             VerificationError: the chain refuses.
         """
         if not 0 < len(requests) <= REQUESTS_ENTRIES:
@@ -132,6 +139,13 @@ class Writer:
         )
 
     def _try_out(self, level: Level, drafts: Sequence[Draft]) -> list[Ruling]:
+        if not self._projection.db.is_untouched():
+            self._stopped = "the tables were changed by somebody else"
+            raise LedgerError(
+                self._stopped,
+                code="PROJECTION_CHANGED",
+                hint="Restart; boot builds them from the ledger again.",
+            )
         rulings: list[Ruling] = []
         seq, now = self._journal.chain.size, timestamp()
         with self._projection.trial():
@@ -153,6 +167,8 @@ class Writer:
         ]
         try:
             self._projection.apply(events)
+            if self._replica is not None:
+                self._replica.apply(events)
         except BaseException as error:
             self._stopped = "the entries are in the ledger, the projection is behind"
             if not isinstance(error, LedgerError):

@@ -8,15 +8,19 @@ from pathlib import Path
 
 import pytest
 
+from agentic_os.crypto.canonical.texts import bare_hash
 from agentic_os.errors import LedgerError
 from agentic_os.identity.boot import BootOptions, boot
+from agentic_os.ledger.file.storage import LEDGER_NAME
+from agentic_os.ledger.line.frame import read_line
 from agentic_os.ledger.line.payloads import BeliefPromote
 from agentic_os.ledger.projection.database import SqliteDatabase
 from agentic_os.ledger.projection.evidence import evidence_of
 from agentic_os.ledger.projection.postgres import PostgresDatabase
 from agentic_os.ledger.projection.snapshot import make_seal, restore_snapshot, write_snapshot
 from agentic_os.ledger.projection.tables import Projection
-from support.ledger.actors import born, notes
+from agentic_os.ledger.writing import request
+from support.ledger.actors import MemoryWitness, MemoryWitnesses, born, notes
 from support.ledger.builder import KEYS
 from support.ledger.stories import events_of, story
 
@@ -121,9 +125,15 @@ def test_transactions_and_trials(postgres: PostgresDatabase) -> None:
     postgres.rollback()
 
 
-def test_two_identities_share_a_database(url: str, tmp_path: Path) -> None:
+def _schema(folder: Path) -> str:
+    line = read_line((folder / LEDGER_NAME).read_bytes().split(b"\n", 1)[0])
+    genesis = line.payload.decode()
+    return "identity_" + genesis.split("/ledger/")[1][:16]
+
+
+def test_two_identities_of_one_folder_name_share_a_database(url: str, tmp_path: Path) -> None:
     options = BootOptions(projection_url=url)
-    folders = [born(tmp_path / name) for name in ("one", "two")]
+    folders = [born(tmp_path / place / "me") for place in ("one", "two")]
     for number, folder in enumerate(folders):
         with boot(folder, options) as identity:
             assert identity.report.mode == "ready"
@@ -131,9 +141,55 @@ def test_two_identities_share_a_database(url: str, tmp_path: Path) -> None:
     for number, folder in enumerate(folders):
         with boot(folder, options) as identity:
             assert identity.report.restored_from == "live"
-            rows = identity.projection.db.execute(
-                "SELECT id FROM entities WHERE kind = 'experience'"
-            )
-            assert rows == [(f"exp_{number}",)]
-        with boot(folder) as identity:  # and back to SQLite: from the snapshot
-            assert identity.report.restored_from == "snapshot"
+        replica = PostgresDatabase(url, schema=_schema(folder))
+        rows = replica.execute("SELECT id FROM entities WHERE kind = 'experience'")
+        replica.close()
+        assert rows == [(f"exp_{number}",)]
+
+
+def test_a_server_that_lies_signs_and_decides_nothing(url: str, tmp_path: Path) -> None:
+    """Its owner changes hashes and evidence as they are written; nobody here reads them back."""
+    options = BootOptions(projection_url=url, witnesses=MemoryWitnesses(members=[MemoryWitness()]))
+    folder = born(tmp_path / "me")
+    with boot(folder, options) as identity:
+        identity.append("agent", notes(1))
+    server = PostgresDatabase(url, schema=_schema(folder))
+    server.execute(
+        "CREATE FUNCTION lie() RETURNS trigger AS $$ BEGIN "
+        "IF TG_TABLE_NAME = 'mirror' THEN NEW.hash := 'sha256:' || repeat('0', 64); "
+        "ELSE NEW.authorship := 'operator'; END IF; RETURN NEW; END $$ LANGUAGE plpgsql"
+    )
+    for table in ("mirror", "entities"):
+        server.execute(
+            f"CREATE TRIGGER lie BEFORE INSERT ON {table} FOR EACH ROW EXECUTE FUNCTION lie()"
+        )
+    with boot(folder, options) as identity:
+        identity.append("agent", notes(2, 3, 4))
+        believed = request("belief.upsert", {"id": "b", "claim": "x"})
+        edges = [
+            request("edge.create", {"from_id": f"exp_{one}", "to_id": "b", "edge_type": "SUPPORTS"})
+            for one in (1, 2, 3)
+        ]
+        promotion = request("belief.promote", {"id": "b", "ring": 2})
+        answer = identity.append("agent", [believed, *edges, promotion])
+        assert answer.entries[-1].rewritten_from == "belief.promote"
+        lines = (folder / LEDGER_NAME).read_bytes().split(b"\n")[:-1]
+        marked = identity.bookmark()
+        assert marked.ledger_hash == bare_hash(read_line(lines[-1]).hash)
+    rows = server.execute("SELECT COUNT(*) FROM mirror WHERE hash = ?", ("sha256:" + "0" * 64,))
+    server.close()
+    assert rows[0][0] > 0
+
+
+def test_a_server_that_remembers_more_is_an_alarm(url: str, tmp_path: Path) -> None:
+    options = BootOptions(projection_url=url)
+    folder = born(tmp_path / "me")
+    with boot(folder, options) as identity:
+        identity.append("agent", notes(1, 2))
+    path = folder / LEDGER_NAME
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-1]))
+    for derived in [*folder.glob("projection.db*"), *folder.glob("snapshot-*")]:
+        derived.unlink()
+    with boot(folder, options) as identity:
+        assert identity.report.reason is not None
+        assert identity.report.reason.code == "LEDGER_TRUNCATED"

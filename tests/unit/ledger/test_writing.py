@@ -105,6 +105,25 @@ def test_an_entry_is_durable_and_applied(desk: Desk) -> None:
     }
 
 
+def test_tables_that_somebody_else_changes_decide_nothing(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    desk.projection.close()
+    path = tmp_path / "tables.db"
+    projection = Projection(SqliteDatabase(path))
+    projection.apply([event_of(Chain().admit(line)) for line in LineReader(desk.storage)])
+    writer = Writer(desk.journal, projection, {"identity": KEYS["identity"]})
+    writer.submit("agent", [request("experience.create", {"id": "e", "content": "x"})])
+    other = SqliteDatabase(path)
+    other.execute("UPDATE entities SET authorship = 'operator'")
+    other.close()
+    for code in ("PROJECTION_CHANGED", "JOURNAL_FROZEN"):
+        with pytest.raises(LedgerError) as caught:
+            writer.submit("agent", [request("experience.create", {"id": "f", "content": "x"})])
+        assert caught.value.code == code
+    projection.close()
+    desk.journal.close()
+
+
 def test_experiences_carry_authorship_and_rawness(desk: Desk) -> None:
     desk.experiences()
     assert [desk.entity(name)["authorship"] for name in ("exp_self", "exp_op", "exp_ext")] == [

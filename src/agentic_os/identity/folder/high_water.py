@@ -15,8 +15,10 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from agentic_os.crypto.canonical.texts import SHA256_PREFIX
 from agentic_os.identity.codes import ERRORS
 from agentic_os.identity.restoring import Milestones, live_seal, seal_is_ours
+from agentic_os.ledger.file.journal import Journal
 from agentic_os.ledger.projection.snapshot import list_snapshots, peek_seal
 from agentic_os.ledger.projection.tables import EMPTY_CURSOR, Cursor, Projection
 from agentic_os.ledger.rule.chain import Chain
@@ -45,6 +47,27 @@ def require_high_water(
             raise ERRORS.error(
                 "LEDGER_REPLACED", f"line {known.seq} is not the one that was written first"
             )
+
+
+def require_replica_behind(replica: Projection, journal: Journal) -> None:
+    """Refuse a ledger that is behind, or beside, what a replica elsewhere was told of it.
+
+    A replica says nothing that is believed; it only remembers, as an alarm does.
+
+    Raises:
+        IdentityError: ``LEDGER_TRUNCATED``, ``LEDGER_REPLACED``.
+    """
+    known, size = replica.cursor, journal.chain.size
+    if known == EMPTY_CURSOR or replica.first_hash != f"{SHA256_PREFIX}{journal.hash_at(1)}":
+        return
+    if known.seq > size:
+        raise ERRORS.error(
+            "LEDGER_TRUNCATED", f"line {known.seq} was written once, {size} are left"
+        )
+    if known.hash != f"{SHA256_PREFIX}{journal.hash_at(known.seq)}":
+        raise ERRORS.error(
+            "LEDGER_REPLACED", f"line {known.seq} is not the one that was written first"
+        )
 
 
 def forget_derived(projection: Projection, folder: Path) -> None:

@@ -1,4 +1,7 @@
-"""Where an identity's projection lies: for writing at boot, for reading in safe mode."""
+"""Where an identity's projection lies: its own tables, and a replica elsewhere for readers.
+
+Only the tables in its own folder are ever read: they decide what is written.
+"""
 
 from contextlib import suppress
 from pathlib import Path
@@ -9,31 +12,37 @@ from agentic_os.ledger.projection.database import PROJECTION_NAME, Database, Sql
 from agentic_os.ledger.projection.tables import Projection
 from agentic_os.ledger.projection.url import open_database
 
-SCHEMA_NAME_CHARS: Final = 63  # PostgreSQL cuts longer names
+ORIGIN_DIGITS: Final = 16
 
 
-def open_tables(folder: Path, url: str) -> Projection:
-    """Open the projection that a URL names; unusable bytes of our own file are made anew.
+def open_tables(folder: Path) -> Projection:
+    """Open the identity's own tables; unusable bytes are made anew.
+
+    Raises:
+        LedgerError: ``PROJECTION_UNUSABLE``.
+    """
+    path = folder / PROJECTION_NAME
+    with suppress(LedgerError):
+        return _projection(SqliteDatabase(path))
+    for suffix in ("", "-wal", "-shm"):
+        with suppress(FileNotFoundError):
+            (folder / f"{PROJECTION_NAME}{suffix}").unlink()
+    return _projection(SqliteDatabase(path))
+
+
+def open_replica(url: str, origin: str) -> Projection:
+    """Open the replica that a URL names, in a schema of this identity alone.
 
     Raises:
         LedgerError: ``PROJECTION_UNUSABLE``, ``PROJECTION_URL``, ``POSTGRES_MISSING``.
     """
-    name = schema_name(folder)
-    try:
-        return _projection(open_database(url, folder=folder, name=name))
-    except LedgerError as error:
-        if url or error.code != "PROJECTION_UNUSABLE":
-            raise
-    for suffix in ("", "-wal", "-shm"):
-        with suppress(FileNotFoundError):
-            (folder / f"{PROJECTION_NAME}{suffix}").unlink()
-    return _projection(open_database(url, folder=folder, name=name))
+    return _projection(open_database(url, name=f"identity_{origin[-ORIGIN_DIGITS:]}"))
 
 
-def read_tables(folder: Path, url: str) -> Projection:
+def read_tables(folder: Path) -> Projection:
     """Open the tables read-only as they are; empty ones in memory if there are none."""
     path = folder / PROJECTION_NAME
-    if not url and path.is_file():
+    if path.is_file():
         # Where it is unusable, or of another schema, which may not be dropped now: none.
         with suppress(LedgerError):
             return _projection(SqliteDatabase(path, read_only=True))
@@ -46,9 +55,3 @@ def _projection(database: Database) -> Projection:
     except LedgerError:
         database.close()
         raise
-
-
-def schema_name(folder: Path) -> str:
-    """Return the PostgreSQL schema of an identity, made of its folder's name."""
-    name = "".join(char if char.isascii() and char.isalnum() else "_" for char in folder.name)
-    return f"identity_{name.lower()}"[:SCHEMA_NAME_CHARS]

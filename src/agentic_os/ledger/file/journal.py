@@ -25,8 +25,10 @@ How a journal comes to be, torn tails included, is told in ``opening.py``.
 
 from collections import deque
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Final, NamedTuple, Self
 
+from agentic_os.crypto.canonical.texts import bare_hash
 from agentic_os.crypto.keys.pairs import SigningKey
 from agentic_os.crypto.tlog.merkle import leaf_hash
 from agentic_os.crypto.tlog.merkle_tree import MerkleTree
@@ -35,7 +37,7 @@ from agentic_os.files.publishing import ExclusiveLock
 from agentic_os.ledger.answers import VerifyData
 from agentic_os.ledger.file.storage import LineReader, Storage
 from agentic_os.ledger.line.entry import Draft, Line, encode_entry, new_salt, sign_line, timestamp
-from agentic_os.ledger.line.frame import line_of
+from agentic_os.ledger.line.frame import line_of, read_line
 from agentic_os.ledger.line.payloads import Role
 from agentic_os.ledger.rule.chain import Chain, Step
 
@@ -111,6 +113,25 @@ class Journal:
     def read_from(self, offset: int) -> LineReader:
         """Return the lines from a byte on, as they stand on the disk now."""
         return LineReader(self._storage, start=offset)
+
+    def hash_at(self, seq: int) -> str:
+        """Return the bare entry hash of a line, as it was verified: what a bookmark states.
+
+        Old lines are read from the file again and held against the verified tree, so that neither a
+        cache nor the disk can put another hash in their place.
+
+        Raises:
+            LedgerError: ``LEDGER_SEQ_UNKNOWN``; ``JOURNAL_TAIL_CHANGED`` freezes the journal.
+        """
+        recent = self._chain.hash_at(seq)
+        if recent is not None:
+            return recent
+        if not 1 <= seq <= self._chain.size:
+            raise LedgerError(f"there is no line {seq}", code="LEDGER_SEQ_UNKNOWN")
+        raw = next(islice(LineReader(self._storage), seq - 1, None), b"")
+        if leaf_hash(raw) != self.tree.leaf(seq - 1):
+            raise self._freeze("the file was changed by somebody else")
+        return bare_hash(read_line(raw).hash)
 
     def append(self, drafts: Sequence[SignedDraft], signers: Signers) -> tuple[Line, ...]:
         """Sign and write lines; they are durable when this returns.

@@ -58,6 +58,10 @@ class Database(Protocol):
         """Drop every table; inside a transaction."""
         ...
 
+    def is_untouched(self) -> bool:
+        """Whether nobody but this connection has changed the database since it was opened."""
+        ...
+
     def close(self) -> None:
         """Let go."""
         ...
@@ -76,6 +80,7 @@ class SqliteDatabase:
         """
         try:
             self._connection = _connect_sqlite(path, read_only=read_only)
+            self._version = self._data_version()
         except (sqlite3.Error, OSError) as error:
             raise unusable(error) from None
 
@@ -125,9 +130,20 @@ class SqliteDatabase:
         for name in sorted(self.tables()):
             self.execute(f'DROP TABLE "{name}"')
 
+    def is_untouched(self) -> bool:
+        """Whether nobody but this connection has changed the file since it was opened."""
+        try:
+            return self._data_version() == self._version
+        except sqlite3.Error as error:
+            raise unusable(error) from None
+
     def close(self) -> None:
         """Close the connection."""
         self._connection.close()
+
+    def _data_version(self) -> int:
+        # SQLite counts commits of other connections here, and none of this one's.
+        return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
 
 
 def _connect_sqlite(path: Path | None, *, read_only: bool) -> sqlite3.Connection:

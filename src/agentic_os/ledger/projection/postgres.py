@@ -1,5 +1,8 @@
 """A projection in PostgreSQL, in a schema of its own, so that identities can share a database.
 
+It is a replica for readers: written after the identity's own tables, and never read to decide or to
+sign anything, since whoever owns the server can change what it answers.
+
 The driver is an extra (``agentic-os[postgres]``) and is imported only here, when a URL asks for
 it. Statements come with ``?`` for values, as SQLite's.
 """
@@ -99,6 +102,10 @@ class PostgresDatabase:
         """Drop every table of the schema."""
         for name in sorted(self.tables()):
             self.execute(f'DROP TABLE "{name}"')
+
+    def is_untouched(self) -> bool:
+        """Whether nobody else has changed the database: a server cannot promise that."""
+        return False
 
     def close(self) -> None:
         """Close the connection."""

@@ -1,24 +1,21 @@
-"""Which database a projection URL names."""
+"""Which database a projection URL names: a replica of an identity's tables, for readers."""
 
 from pathlib import Path
 
 from agentic_os.errors import LedgerError
-from agentic_os.ledger.projection.database import PROJECTION_NAME, Database, SqliteDatabase
+from agentic_os.ledger.projection.database import Database, SqliteDatabase
 
 
-def open_database(url: str, *, folder: Path, name: str) -> Database:
+def open_database(url: str, *, name: str) -> Database:
     """Open what a projection URL names.
 
     Args:
-        url: empty for ``projection.db`` in ``folder``, ``sqlite:///PATH``, or ``postgresql://…``.
-        folder: the identity's.
-        name: the schema's name in PostgreSQL.
+        url: ``sqlite:///PATH``, or ``postgresql://…``.
+        name: the schema's name in PostgreSQL, one for each identity.
 
     Raises:
         LedgerError: ``PROJECTION_URL`` for anything else; ``PROJECTION_UNUSABLE``.
     """
-    if not url:
-        return SqliteDatabase(folder / PROJECTION_NAME)
     if url.startswith("sqlite:///"):
         return SqliteDatabase(Path(url.removeprefix("sqlite:///")))
     if url.startswith(("postgresql://", "postgres://")):

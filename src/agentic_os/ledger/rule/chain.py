@@ -125,6 +125,10 @@ class Chain:
         key_id = self._roles.get(role.encode())
         return None if key_id is None else self._keys[key_id]
 
+    def hash_at(self, seq: int) -> str | None:
+        """Return the bare hash of a recent line; None for one that is no longer remembered."""
+        return self._trail.hash_at(seq)
+
     def fork(self) -> "Chain":
         """Return an independent copy: what a journal tries before it writes."""
         other = Chain(witness_keys=self._witness_keys)

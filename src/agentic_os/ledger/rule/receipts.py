@@ -90,7 +90,7 @@ class ReceiptTrail:
         Raises:
             VerificationError: ``LEDGER_RECEIPT_INVALID``.
         """
-        if self._hash_at(receipt.ledger_ordinal) != receipt.ledger_hash:
+        if self.hash_at(receipt.ledger_ordinal) != receipt.ledger_hash:
             raise _invalid("it attests another line than the one that stands there")
         previous = (
             receipt.previous_witnessed_ledger_ordinal,
@@ -103,14 +103,15 @@ class ReceiptTrail:
             return
         # The answer to an earlier bookmark was lost: the witness may be further than our last
         # receipt, but only at a line of this chain.
-        if previous[0] <= known[0] or self._hash_at(previous[0]) != previous[1]:
+        if previous[0] <= known[0] or self.hash_at(previous[0]) != previous[1]:
             raise _invalid("it does not follow the witness's last receipt")
 
     def keep(self, receipt: Receipt) -> None:
         """Remember a receipt that was judged."""
         self._last[_pair(receipt)] = (receipt.ledger_ordinal, receipt.ledger_hash)
 
-    def _hash_at(self, seq: int) -> str | None:
+    def hash_at(self, seq: int) -> str | None:
+        """Return the bare hash of a recent line; None for a line that is no longer remembered."""
         place = seq - self._size - 1
         if seq < 1 or place >= 0 or -place > len(self._recent):
             return None

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from agentic_os.crypto.canonical.texts import bare_hash
 from agentic_os.crypto.keys.pairs import SigningKey
 from agentic_os.errors import FilesError, LedgerError, VerificationError
 from agentic_os.files.publishing import ExclusiveLock
@@ -20,6 +21,7 @@ from agentic_os.ledger.file.opening import (
 from agentic_os.ledger.file.storage import LEDGER_NAME, FileStorage
 from agentic_os.ledger.file.verify import verify_storage
 from agentic_os.ledger.line.entry import LINE_BYTES, Draft, draft
+from agentic_os.ledger.line.frame import read_line
 from agentic_os.ledger.line.payloads import Role
 from agentic_os.ledger.rule.genesis import genesis_draft, self_made_bundle
 from support.ledger.builder import KEYS, Builder, MemoryStorage, key
@@ -351,3 +353,25 @@ def test_a_genesis_that_cannot_be_synced_leaves_no_ledger(
         begin_journal(tmp_path, _genesis(), {"platform": KEYS["platform"]})
     assert caught.value.code == "APPEND_UNCERTAIN"
     assert not (tmp_path / LEDGER_NAME).exists()
+
+
+def test_an_old_hash_comes_from_the_lines_that_were_verified(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agentic_os.ledger.rule.receipts.RECEIPT_LAG_LINES", 3)
+    with open_journal(folder) as journal:
+        _append(journal, *range(100, 108))
+        lines = (folder / LEDGER_NAME).read_bytes().split(b"\n")[:-1]
+        for seq in range(1, len(lines) + 1):
+            assert journal.hash_at(seq) == bare_hash(read_line(lines[seq - 1]).hash)
+        for seq in (0, len(lines) + 1):
+            with pytest.raises(LedgerError) as caught:
+                journal.hash_at(seq)
+            assert caught.value.code == "LEDGER_SEQ_UNKNOWN"
+        lines[1] = lines[1].replace(b'"hash":"sha256:', b'"hash":"sha256:0', 1)[:-1]
+        with (folder / LEDGER_NAME).open("r+b") as file:
+            file.write(b"\n".join(lines))
+        with pytest.raises(LedgerError) as caught:
+            journal.hash_at(2)
+        assert caught.value.code == "JOURNAL_TAIL_CHANGED"
+        assert journal.frozen

@@ -66,12 +66,10 @@ def test_failures_are_one_error(tmp_path: Path) -> None:
 
 
 def test_urls(tmp_path: Path) -> None:
-    open_database("", folder=tmp_path, name="n").close()
-    assert (tmp_path / "projection.db").exists()
-    open_database(f"sqlite:///{tmp_path}/é other.db", folder=tmp_path, name="n").close()
+    open_database(f"sqlite:///{tmp_path}/é other.db", name="n").close()
     assert (tmp_path / "é other.db").exists()
     with pytest.raises(LedgerError) as caught:
-        open_database("mysql://x", folder=tmp_path, name="n")
+        open_database("mysql://x", name="n")
     assert caught.value.code == "PROJECTION_URL"
 
 
@@ -79,7 +77,7 @@ def test_a_postgres_schema_has_a_plain_name() -> None:
     with pytest.raises(LedgerError, match="schema name"):
         PostgresDatabase("postgresql://x", schema='a"; DROP')
     with pytest.raises(LedgerError, match="schema name"):
-        open_database("postgres://x", folder=Path(), name="A")
+        open_database("postgres://x", name="A")
 
 
 def test_a_server_that_does_not_answer_is_one_error() -> None:

@@ -34,7 +34,7 @@ Projection = Annotated[
     typer.Option(
         "--projection-url",
         metavar="URL",
-        help="Where the projection lives: postgresql://…; default SQLite in the folder.",
+        help="Also write the tables to a database for readers: postgresql://… or sqlite:///PATH.",
     ),
 ]
 
