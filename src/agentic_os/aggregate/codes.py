@@ -16,6 +16,18 @@ CODES = CodeTable(
         "Add a line for it.",
     ),
     (
+        "MEMORY_FILE_NOT_READ",
+        "info",
+        "A file of the memory folder is no Markdown; nothing of it was read.",
+        "Write what should be found into a Markdown file, or move the file elsewhere.",
+    ),
+    (
+        "MEMORY_TOO_DEEP",
+        "error",
+        "The memory folder is nested deeper than it is walked.",
+        "Move the facts up.",
+    ),
+    (
         "CAPABILITIES_FOREIGN",
         "info",
         "The inventory was written by hand; no rows were taken from it.",
@@ -60,6 +72,12 @@ CODES = CodeTable(
         "warning",
         "A line of the front matter is not `key: value`; it was read leniently.",
         "Quote the value.",
+    ),
+    (
+        "FRONT_MATTER_SECOND",
+        "warning",
+        "A second block of front matter stands below the first; it was read, too.",
+        "Join the two blocks.",
     ),
     (
         "FRONT_MATTER_DUPLICATE_KEY",

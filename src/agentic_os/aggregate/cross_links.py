@@ -13,6 +13,7 @@ from pathlib import Path
 
 from agentic_os.registry.project import Project
 from agentic_os.results import CrossLink
+from agentic_os.text.unicode_form import composed, folded
 
 MIN_FREE_CHARS = 3
 MAX_LINKS_ENTRIES = 50
@@ -95,7 +96,7 @@ def names_of(projects: Iterable[Project]) -> Names:
     for project in projects:
         spoken = {project.name, project.folder.name, project.id, *project.aliases}
         for name in sorted(spoken):
-            parts = tuple(word.casefold() for word in _WORD.findall(name))
+            parts = tuple(folded(word) for word in _WORD.findall(composed(name)))
             if not parts:
                 continue
             plain = len(parts) == 1 and parts[0] in EVERYDAY_WORDS
@@ -125,7 +126,7 @@ def cross_links(
         first_line: line number of the text's first line.
     """
     found: dict[str, CrossLink] = {}
-    for number, line in enumerate(text.split("\n"), first_line):
+    for number, line in enumerate(composed(text).split("\n"), first_line):
         for target, spoken in _line_targets(line, own, names):
             if target != own.id and target not in found:
                 found[target] = CrossLink(target=target, text=spoken, line=number)
@@ -136,11 +137,11 @@ def cross_links(
 
 def _line_targets(line: str, own: Project, names: Names) -> Iterable[tuple[str, str]]:
     words = list(_WORD.finditer(line))
-    folded = [word.group().casefold() for word in words]
-    for position, first in enumerate(folded):
+    spoken = [folded(word.group()) for word in words]
+    for position, first in enumerate(spoken):
         for name in names.by_first_word.get(first, ()):
             size = len(name.words)
-            if tuple(folded[position : position + size]) != name.words:
+            if tuple(spoken[position : position + size]) != name.words:
                 continue
             start, end = words[position].start(), words[position + size - 1].end()
             if name.free or _is_marked(line, start, end):

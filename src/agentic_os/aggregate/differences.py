@@ -13,6 +13,7 @@ from itertools import islice
 
 from agentic_os.results import Difference, Provenance, StatedValue
 from agentic_os.text.front_matter import split_front_matter
+from agentic_os.text.unicode_form import folded
 
 MAX_STATEMENTS_ENTRIES = 1_000
 """Statements read of one fact; the convention keeps facts under 100 lines."""
@@ -115,9 +116,9 @@ def differences(stated: Iterable[Statement]) -> tuple[Difference, ...]:
 
 def normal_key(key: str) -> str:
     """Return a key without case, markup and separators: ``Base-URL`` and ``base url`` are one."""
-    return _SEPARATORS.sub(" ", _MARKUP.sub("", key)).strip().casefold()
+    return folded(_SEPARATORS.sub(" ", _MARKUP.sub("", key)).strip())
 
 
 def normal_value(value: str) -> str:
     """Return a value without case, markup, spacing and a closing full stop."""
-    return " ".join(_MARKUP.sub("", value).split()).rstrip(".").casefold()
+    return folded(" ".join(_MARKUP.sub("", value).split()).rstrip("."))

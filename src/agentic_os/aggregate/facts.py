@@ -14,6 +14,7 @@ from agentic_os.errors import RegistryError
 from agentic_os.registry.lookup import MAX_NEAR_ENTRIES, MAX_SHOWN_CHARS
 from agentic_os.results import FactView, MemoryData
 from agentic_os.text.fencing import one_line
+from agentic_os.text.unicode_form import composed, folded
 
 _LINE = re.compile(r":\d+\Z")
 
@@ -30,14 +31,14 @@ def facts_named(data: MemoryData, text: str) -> MemoryData:
     Raises:
         RegistryError: FACT_UNKNOWN, with near titles in the hint.
     """
-    word = text.strip()
+    word = composed(text.strip())
     source = _LINE.sub("", word)
-    folded = word.casefold()
+    wanted = folded(word)
     stages: tuple[Callable[[FactView], bool], ...] = (
-        lambda fact: f"{fact.provenance.project}:{fact.provenance.path}" == source,
-        lambda fact: fact.provenance.path in {word, source},
-        lambda fact: folded in _names(fact),
-        lambda fact: fact.title.casefold() == folded,
+        lambda fact: composed(f"{fact.provenance.project}:{fact.provenance.path}") == source,
+        lambda fact: composed(fact.provenance.path) in {word, source},
+        lambda fact: wanted in _names(fact),
+        lambda fact: folded(fact.title) == wanted,
     )
     for means in stages:
         found = tuple(fact for fact in data.facts if means(fact))
@@ -49,13 +50,13 @@ def facts_named(data: MemoryData, text: str) -> MemoryData:
 
 def _names(fact: FactView) -> tuple[str, str]:
     path = PurePosixPath(fact.provenance.path)
-    return path.name.casefold(), path.stem.casefold()
+    return folded(path.name), folded(path.stem)
 
 
 def _unknown(facts: Sequence[FactView], word: str) -> RegistryError:
-    titles = {fact.title.casefold(): fact.title for fact in facts}
+    titles = {folded(fact.title): fact.title for fact in facts}
     near = difflib.get_close_matches(
-        word.casefold()[:MAX_SHOWN_CHARS], titles, n=MAX_NEAR_ENTRIES, cutoff=0.5
+        folded(word)[:MAX_SHOWN_CHARS], titles, n=MAX_NEAR_ENTRIES, cutoff=0.5
     )
     hint = "`agentic-os memory` lists them all."
     if near:

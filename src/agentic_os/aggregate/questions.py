@@ -5,12 +5,15 @@ them asks the store itself.
 """
 
 from collections.abc import Sequence
+from functools import cache
 from typing import TypeVar
 
 from msgspec.structs import replace
 
 from agentic_os.aggregate.facts import facts_named
 from agentic_os.aggregate.store.space import space_bytes
+from agentic_os.aggregate.surfaces.sweep import vault_files
+from agentic_os.aggregate.surfaces.vault import link_targets
 from agentic_os.aggregate.union import (
     capabilities_union,
     equal_groups,
@@ -20,7 +23,10 @@ from agentic_os.aggregate.union import (
     vault_union,
 )
 from agentic_os.aggregate.workspace import Workspace
+from agentic_os.errors import FilesError
+from agentic_os.files.reading import Folder
 from agentic_os.registry.codes import HELD_IN_NAMES
+from agentic_os.registry.project import Project
 from agentic_os.results import (
     AggregateData,
     Answer,
@@ -105,7 +111,21 @@ def differences(workspace: Workspace, projects: Sequence[str] = ()) -> Answer[Di
 def vault(workspace: Workspace, projects: Sequence[str] = ()) -> Answer[VaultData]:
     """Return the vault notes of all projects that have a vault."""
     scope = workspace.project_ids(projects)
-    return _answer(workspace, vault_union(workspace.store, scope), scope)
+    projects_by_id = {project.id: project for project in workspace.fleet.projects}
+    others = cache(lambda name: cache(lambda: _vault_files(projects_by_id.get(name))))
+    return _answer(workspace, vault_union(workspace.store, scope, others=others), scope)
+
+
+def _vault_files(project: Project | None) -> dict[str, str]:
+    """List what lies in a vault beside its notes: pictures and canvases are linked, too."""
+    vault = project.surfaces.vault if project else None
+    if project is None or vault is None or vault.state != "present":
+        return {}
+    try:
+        with Folder.open(project.folder) as folder:
+            return link_targets(vault_files(folder, vault.path))
+    except FilesError:
+        return {}
 
 
 def capabilities(workspace: Workspace, projects: Sequence[str] = ()) -> Answer[CapabilitiesData]:
@@ -116,7 +136,8 @@ def capabilities(workspace: Workspace, projects: Sequence[str] = ()) -> Answer[C
 
 _COUNTS = {
     "projects": "SELECT count(*) FROM project",
-    "facts": "SELECT count(*) FROM document WHERE kind='memory'",
+    "facts": "SELECT count(*) FROM document WHERE kind='memory'"
+    " AND NOT (type='convention' AND template)",
     "notes": "SELECT count(*) FROM file WHERE role='note'",
     "capabilities": "SELECT count(DISTINCT section || char(0) || name) FROM capability",
     "files": "SELECT count(*) FROM file WHERE role NOT IN ('source', 'document')",

@@ -4,7 +4,7 @@ Read from the store, never from the projects. Nothing is collapsed: two facts of
 two facts; facts of equal text know of each other.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -12,7 +12,7 @@ from agentic_os.aggregate.codes import CODES
 from agentic_os.aggregate.cross_links import cross_links, names_of
 from agentic_os.aggregate.differences import differences, statements
 from agentic_os.aggregate.store.database import Store
-from agentic_os.aggregate.surfaces.vault import note_links, note_tags, note_targets
+from agentic_os.aggregate.surfaces.vault import Others, link_targets, note_links, note_tags
 from agentic_os.registry.fleet import Fleet
 from agentic_os.results import (
     CapabilitiesData,
@@ -36,6 +36,7 @@ SELECT project.id, file.path, document.line_start, document.line_end, file.sha25
        document.group_hash
 FROM document JOIN file ON file.pk = document.file JOIN project ON project.pk = document.project
 WHERE document.kind IN ('memory', 'index')
+AND NOT (document.type = 'convention' AND document.template)
 ORDER BY project.id, document.kind = 'memory', file.path, document.line_start
 """
 _EQUAL = """
@@ -147,11 +148,19 @@ def memory_differences(store: Store, scope: Scope = None) -> DifferencesData:
     )
 
 
-def vault_union(store: Store, scope: Scope = None) -> VaultData:
-    """Every vault note, its tags and its links resolved inside its own project."""
+def vault_union(
+    store: Store, scope: Scope = None, *, others: Callable[[str], Others] = lambda _: dict
+) -> VaultData:
+    """Return every vault note, its tags and its links resolved inside its own project.
+
+    Args:
+        store: the store.
+        scope: ids of the projects that are asked; ``None`` for all.
+        others: for the id of a project, what gives the other files of its vault.
+    """
     notes: list[NoteView] = []
     for project, pieces in _by_project(store, scope):
-        targets = note_targets(pieces)
+        targets = link_targets(pieces)
         for path, rows in pieces.items():
             last = max(row[6] for row in rows)
             lines = [""] * last
@@ -168,7 +177,7 @@ def vault_union(store: Store, scope: Scope = None) -> VaultData:
                         one_line(row[7]) for row in rows if row[9].lstrip().startswith("#")
                     ),
                     tags=tuple(one_line(tag) for tag in note_tags(text)),
-                    links=note_links(text, path=path, notes=targets),
+                    links=note_links(text, path=path, notes=targets, others=others(project)),
                 )
             )
     return VaultData(notes=tuple(notes), total=len(notes))

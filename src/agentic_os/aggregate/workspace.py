@@ -141,7 +141,7 @@ class Workspace:
 
 _UNREAD = """
 SELECT project.id, problem.path, problem.code, problem.message FROM problem
-JOIN project ON project.pk = problem.project WHERE problem.unread
+JOIN project ON project.pk = problem.project WHERE problem.unread = 1
 ORDER BY project.id, problem.path
 """
 

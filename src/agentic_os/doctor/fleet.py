@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from agentic_os.aggregate.graph.tables import STATUS_STALE
+from agentic_os.aggregate.refresh.intake import UNREAD
 from agentic_os.aggregate.store.database import SQLITE_MINIMUM
 from agentic_os.aggregate.union import missing_facts
 from agentic_os.aggregate.workspace import Workspace
@@ -208,11 +209,11 @@ def _graph(workspace: Workspace, project: Project) -> Iterator[Check]:
 
 def _stored(workspace: Workspace, project: Project) -> Iterator[Check]:
     run = workspace.store.connection.execute
-    for path, code, message, hint, line, unread in run(_PROBLEMS, (project.id,)):
+    for path, code, severity, message, hint, line, unread in run(_PROBLEMS, (project.id,)):
         yield _about(
             project,
-            "evidence.unread" if unread else "text.form",
-            "fail" if unread else ("ok" if code == "CAPABILITIES_FOREIGN" else "warn"),
+            "evidence.unread" if unread == UNREAD else "text.form",
+            _STATUS[severity],
             f"{code}: {message}",
             hint,
             path,
@@ -291,12 +292,13 @@ _GRAPH = """
 SELECT graph_path, status, code, message FROM graph_repo WHERE project = ? AND code <> ''
 """
 _PROBLEMS = """
-SELECT path, code, message, hint, line, unread FROM problem
+SELECT path, code, severity, message, hint, line, unread FROM problem
 WHERE project = (SELECT pk FROM project WHERE id = ?) ORDER BY path, line
 """
 _UNLISTED = """
 SELECT file.path, document.name FROM document JOIN file ON file.pk = document.file
 WHERE document.project = (SELECT pk FROM project WHERE id = ?) AND kind = 'memory'
+AND NOT (type = 'convention' AND template)
 AND document.file NOT IN listed ORDER BY file.path
 """
 _SKIPPED_SOURCES = """

@@ -13,6 +13,7 @@ from pathlib import Path
 from agentic_os.errors import UnknownProjectError
 from agentic_os.registry.project import Project
 from agentic_os.text.fencing import one_line
+from agentic_os.text.unicode_form import composed, folded
 
 MAX_NEAR_ENTRIES = 5
 MAX_SHOWN_CHARS = 80
@@ -33,13 +34,13 @@ def find_project(
         UnknownProjectError: PROJECT_UNKNOWN, with near names in the hint, or
             PROJECT_AMBIGUOUS, with the candidates and their ids.
     """
-    word = text.strip().casefold()
-    below = text.strip().removeprefix("./").strip("/")
+    word = folded(text.strip())
+    below = composed(text.strip()).removeprefix("./").strip("/")
     stages: tuple[Callable[[Project], bool], ...] = (
         lambda project: project.id == word,
-        lambda project: any(alias.casefold() == word for alias in project.aliases),
-        lambda project: project.name.casefold() == word,
-        lambda project: bool(below) and project.relative == below,
+        lambda project: any(folded(alias) == word for alias in project.aliases),
+        lambda project: folded(project.name) == word,
+        lambda project: bool(below) and composed(project.relative) == below,
     )
     for matches in stages:
         found = [project for project in projects if matches(project)]
@@ -99,9 +100,9 @@ def _unknown(projects: Sequence[Project], text: str) -> UnknownProjectError:
     owners: dict[str, Project] = {}
     for project in projects:
         for word in (project.id, project.name, *project.aliases):
-            owners.setdefault(word.casefold(), project)
+            owners.setdefault(folded(word), project)
     close = difflib.get_close_matches(
-        text.strip().casefold()[:MAX_SHOWN_CHARS], owners, n=MAX_NEAR_ENTRIES, cutoff=0.5
+        folded(text.strip())[:MAX_SHOWN_CHARS], owners, n=MAX_NEAR_ENTRIES, cutoff=0.5
     )
     near = {owners[word].id: owners[word] for word in close} or {
         project.id: project for project in projects[:MAX_NEAR_ENTRIES]

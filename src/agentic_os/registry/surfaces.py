@@ -18,6 +18,7 @@ from agentic_os.registry.descriptor.values import Descriptor
 from agentic_os.results import Diagnostic, Surface, Surfaces
 
 MEMORY_INDEX = "MEMORY.md"
+_INDEX_LIMIT_ENTRIES = 10_000
 _REFUSED = frozenset({"LINK_REFUSED", "NOT_REGULAR", "NOT_A_FOLDER", "OUTSIDE_ROOT"})
 
 
@@ -72,11 +73,22 @@ class _Look:
         if folder_fault is not None:
             return self._absent(path, folder_fault, "MEMORY_MISSING", "memory folder")
         if fault.code == "FILE_MISSING":
+            if self._has_index(path):
+                return Surface(path=path, state="present")
             message = f"{path} has no {MEMORY_INDEX}"
             self.problems.append(diagnostic("MEMORY_INDEX_MISSING", message, path=path))
         else:
             self._refuse(index, fault)
         return Surface(path=path, state="present")
+
+    def _has_index(self, path: str) -> bool:
+        """Whether the index is there under a name in other capitals."""
+        try:
+            with self._folder.descend(path) as memory:
+                entries, _ = memory.entries(limit_entries=_INDEX_LIMIT_ENTRIES)
+        except FilesError:
+            return False
+        return any(entry.name.lower() == MEMORY_INDEX.lower() for entry in entries)
 
     def vault(self, declared: DeclaredPath | None) -> Surface | None:
         """Look for the vault folder."""

@@ -25,6 +25,7 @@ from agentic_os.settings.values import (
     Text,
 )
 from agentic_os.text.fencing import one_line
+from agentic_os.text.unicode_form import folded
 
 MAX_ID_CHARS = 80
 MAX_ALIAS_CHARS = 200
@@ -163,12 +164,12 @@ def _projects(
             raise refusals.of("path", "is listed twice", table="project", position=at)
         paths.add(path)
         for alias in row.aliases:
-            if len(alias) > MAX_ALIAS_CHARS or alias.casefold() in taken:
+            if len(alias) > MAX_ALIAS_CHARS or folded(alias) in taken:
                 fault_words = (
                     f"holds {one_line(alias[:MAX_ALIAS_CHARS])!r} a second time, or too long"
                 )
                 raise refusals.of("aliases", fault_words, table="project", position=at)
-            taken.add(alias.casefold())
+            taken.add(folded(alias))
         listed.append(ListedProject(typed=row.path, path=path, id=row.id, aliases=row.aliases))
     return tuple(listed)
 

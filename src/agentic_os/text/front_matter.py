@@ -5,8 +5,12 @@ text (``no``, ``1.10`` and dates stay as written, `` #12`` is kept, ``: `` and a
 ``@``, ``*`` or backtick are no errors), because a YAML loader loses or refuses them
 (producer contract, section 9, items 2 and 3). Rules:
 
-- The block starts on the very first line and ends at the first line that is ``---`` or
-  ``...`` alone. Dashes anywhere else are text.
+- The block starts on the first line that is not blank and ends at the first line that is ``---``
+  or ``...`` alone. Dashes anywhere else are text.
+- A tool may write a block of its own above the author's. A second block right below the first is
+  read, too, where it is nothing but ``key: value`` lines that name or describe the text; of a key
+  in both the first block's value counts.
+- A block between two ``+++`` lines is TOML; its scalars and lists of scalars are read.
 - Quotes around a whole value are removed; block scalars (``|``, ``>``) and indented
   continuation lines are joined; lists become one text joined by ``, ``.
 - Scalars nested under ``metadata`` are taken where no top-level key of that name exists
@@ -18,14 +22,18 @@ import re
 from collections.abc import Sequence
 
 import msgspec
+import tomli
 
 UNCLOSED = "FRONT_MATTER_UNCLOSED"
 NO_KEYS = "FRONT_MATTER_NO_KEYS"
 BAD_LINE = "FRONT_MATTER_LINE"
 DUPLICATE_KEY = "FRONT_MATTER_DUPLICATE_KEY"
+SECOND_BLOCK = "FRONT_MATTER_SECOND"
 
 _NESTED_KEY = "metadata"
 _SCALAR_KEYS = frozenset({"name", "title", "description", "type"})  # never read as lists
+_NAMING_KEYS = _SCALAR_KEYS | {"tags"}
+_TOML_END = re.compile(r"\n\+\+\+[ \t]*(?:\n|\Z)")
 _END = re.compile(r"\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
 _BLOCK_SCALAR = re.compile(r"[|>][-+0-9]{0,2}(?:[ \t]+#.*)?\Z")
 _KEY = re.compile(r"[^\W\d][\w .\-/]*\Z")
@@ -58,6 +66,74 @@ class FrontMatter(msgspec.Struct, frozen=True, kw_only=True):
 
 def split_front_matter(text: str) -> FrontMatter:
     """Split ``text`` (LF line ends, no byte order mark) into fields and body."""
+    if text[:1] in "\n \t" and text[:1]:
+        return _after_blank_lines(text)
+    if text.startswith("+++"):
+        return _split_toml(text)
+    first = _first_block(text)
+    if not first.closed or not first.body.lstrip(" \t\n").startswith("---"):
+        return first
+    return _with_second(first)
+
+
+def _after_blank_lines(text: str) -> FrontMatter:
+    """Read a block that blank lines stand above; without a whole one all of it is text."""
+    start = len(text) - len(text.lstrip(" \t\n"))
+    start = text.rfind("\n", 0, start) + 1
+    if not start or not text.startswith(("---", "+++"), start):
+        return _body_only(text)
+    found = split_front_matter(text[start:])
+    if not found.closed or not found.fields:
+        return _body_only(text)
+    return msgspec.structs.replace(found, body_line=found.body_line + text.count("\n", 0, start))
+
+
+def _with_second(first: FrontMatter) -> FrontMatter:
+    """Read the block below the first one, if it is one."""
+    blank = len(first.body) - len(first.body.lstrip(" \t\n"))
+    start = first.body.rfind("\n", 0, blank) + 1
+    second = _first_block(first.body[start:])
+    if not second.closed or second.problems or second.fields.keys().isdisjoint(_NAMING_KEYS):
+        return first
+    return msgspec.structs.replace(
+        first,
+        fields=second.fields | first.fields,
+        body=second.body,
+        body_line=first.body_line + first.body.count("\n", 0, start) + second.body_line - 1,
+        problems=(*first.problems, SECOND_BLOCK),
+    )
+
+
+def _split_toml(text: str) -> FrontMatter:
+    """Read a block between ``+++`` lines."""
+    first_end = text.find("\n")
+    end = _TOML_END.search(text, first_end) if first_end >= 0 else None
+    if end is None or text[3:first_end].strip(" \t"):
+        return _body_only(text)
+    try:
+        table = tomli.loads(text[first_end + 1 : end.start() + 1])
+    except (ValueError, RecursionError):
+        return _body_only(text, BAD_LINE)
+    fields = {name: _toml_text(value) for name, value in table.items()}
+    return FrontMatter(
+        fields={name: value for name, value in fields.items() if value is not None},
+        present=True,
+        closed=True,
+        body=text[end.end() :],
+        body_line=text.count("\n", 0, end.end()) + 1,
+    )
+
+
+def _toml_text(value: object) -> str | None:
+    """Return a value as text, a list joined; ``None`` for a table."""
+    if isinstance(value, dict):
+        return None
+    if isinstance(value, list):
+        return ", ".join(text for item in value if (text := _toml_text(item)))
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _first_block(text: str) -> FrontMatter:
     first_end = text.find("\n")
     if first_end < 0 or not text.startswith("---") or text[3:first_end].strip(" \t"):
         return _body_only(text)

@@ -649,7 +649,12 @@ FACTS = (
         files={f"{MEMORY}/ODD.MD": "shouted\n"},
         notes=frozenset({"FACT_UNLISTED"}),
     ),
-    Case(name="fact-in-subfolder", why="RB 4", files={f"{MEMORY}/below/odd.md": "deeper\n"}),
+    Case(
+        name="fact-in-subfolder",
+        why="RB 4",
+        notes=frozenset({"FACT_UNLISTED"}),
+        files={f"{MEMORY}/below/odd.md": "deeper\n"},
+    ),
     Case(
         name="fact-names-of-one-case",
         why="PC 10",

@@ -235,9 +235,9 @@ def test_the_last_of_two_equal_keys_wins_and_is_said() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "text", "text\n---\nname: a\n---\n", "\n---\nname: a\n---\n", " ---\nname: a\n---\n"],
+    ["", "text", "text\n---\nname: a\n---\n", "\n---\nno key\n---\n", " ---\nname: a\n---\n"],
 )
-def test_a_block_starts_on_the_very_first_line(text: str) -> None:
+def test_a_block_starts_on_the_first_line_with_text(text: str) -> None:
     found = split_front_matter(text)
     assert (found.present, found.closed, found.fields, found.problems) == (False, False, {}, ())
     assert (found.body, found.body_line) == (text, 1)
@@ -325,3 +325,51 @@ def test_a_rule_of_dashes_with_other_signs_opens_nothing() -> None:
     for opening in ("---X", "--- yaml", "---\u00a0"):
         assert not split_front_matter(f"{opening}\nname: x\n---\nbody").present
     assert split_front_matter("--- \t\nname: x\n---\nbody").present
+
+
+def test_a_second_block_fills_in_what_the_first_does_not_say() -> None:
+    text = "---\npermalink: a/b\ntype: x\n---\n\n---\nname: N\ntype: y\n---\nbody\n"
+    found = split_front_matter(text)
+
+    assert found.fields == {"permalink": "a/b", "type": "x", "name": "N"}
+    assert (found.body, found.body_line) == ("body\n", 10)
+    assert found.problems == ("FRONT_MATTER_SECOND",)
+
+
+@pytest.mark.parametrize(
+    "below",
+    [
+        "---\nNote: a rule stands above\n---\n",  # no key that names or describes
+        "---\nname: N\nplain words\n---\n",
+        "---\nname: N\n",
+        "text\n---\nname: N\n---\n",
+    ],
+)
+def test_a_rule_below_the_block_opens_no_second_one(below: str) -> None:
+    found = split_front_matter(f"---\na: 1\n---\n{below}")
+
+    assert found.fields == {"a": "1"}
+    assert (found.body, found.body_line) == (below, 4)
+
+
+def test_blank_lines_may_stand_above_a_block() -> None:
+    found = split_front_matter("\n \n---\nname: N\n---\nbody\n")
+
+    assert found.fields == {"name": "N"}
+    assert (found.body, found.body_line) == ("body\n", 6)
+
+
+def test_a_block_between_plus_signs_is_toml() -> None:
+    text = '+++\nname = "N"\ntags = ["a", "b"]\ndraft = true\n[extra]\nx = 1\n+++\nbody\n'
+    found = split_front_matter(text)
+
+    assert found.fields == {"name": "N", "tags": "a, b", "draft": "true"}
+    assert (found.body, found.body_line) == ("body\n", 8)
+
+
+@pytest.mark.parametrize("text", ["+++\nname = N\n+++\nb", "+++\n+++ \n", "+++ x\n+++\n", "+++"])
+def test_other_plus_signs_lose_no_text(text: str) -> None:
+    found = split_front_matter(text)
+
+    assert text.endswith(found.body)
+    assert found.closed is (text == "+++\n+++ \n")

@@ -13,12 +13,13 @@ from typing import Any
 
 from agentic_os.aggregate.refresh.freshness import KnownFile
 from agentic_os.aggregate.surfaces.documents import ParsedFile, Role
+from agentic_os.aggregate.surfaces.memory import CONVENTION_TYPE
 from agentic_os.aggregate.surfaces.parsing import parse_file
 from agentic_os.aggregate.surfaces.sweep import Candidate
 from agentic_os.files.reading import FileRead
 from agentic_os.results import Diagnostic
 from agentic_os.text.secrets.redaction import Redactor
-from agentic_os.text.unicode_form import composed
+from agentic_os.text.unicode_form import composed, folded
 
 _BATCH_ROWS = 2_000
 
@@ -114,9 +115,7 @@ class Intake:
         self.next_document = document_pk
         folder = posixpath.dirname(found.path)
         for link in parsed.index_links:
-            target = f"{folder}/{link.target}"
-            if "/" in link.target or link.target[:1] == ".":
-                target = posixpath.normpath(target)
+            target = posixpath.normpath(f"{folder}/{link.target}")
             self.links.append((file, pk, link.title, target, link.line))
         for item in parsed.capabilities:
             self.capabilities.append(
@@ -125,7 +124,7 @@ class Intake:
         for redaction in parsed.redactions:
             self.redactions.append((file, redaction.rule, redaction.line))
         for diagnostic in parsed.diagnostics:
-            self.problems.append(problem_row(pk, diagnostic, unread=False))
+            self.problems.append(problem_row(pk, diagnostic, unread=PARSED))
         if found.role in {Role.FACT, Role.INDEX}:
             self.relist.add(pk)
         if len(self.documents) >= _BATCH_ROWS:
@@ -201,7 +200,9 @@ class Intake:
                 "DELETE FROM listed WHERE file IN (SELECT file.pk FROM file"
                 " JOIN relisted USING(project))"
             )
+            self._resolve_links()
             self.connection.execute(_LISTED)
+            self.connection.execute(_CONVENTIONS, (CONVENTION_TYPE,))
             self.connection.execute(_BARE_INDEX)
             self.connection.execute("DROP TABLE relisted")
         if self.changed:
@@ -209,6 +210,39 @@ class Intake:
                 "UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE key='generation'"
             )
 
+    def _resolve_links(self) -> None:
+        """Point each link of an index at the file that it means.
+
+        People and file systems spell one name in several ways: with other capitals, or in another
+        Unicode form.
+        """
+        open_ends = self.connection.execute(_OPEN_LINKS).fetchall()
+        for project in {row[1] for row in open_ends}:
+            paths = self.connection.execute(_FACT_PATHS, (project,))
+            means = {folded(path): path for (path,) in paths}
+            self.connection.executemany(
+                "UPDATE index_link SET target=? WHERE rowid=?",
+                [
+                    (means[folded(target)], link)
+                    for link, owner, target in open_ends
+                    if owner == project and folded(target) in means
+                ],
+            )
+
+
+_OPEN_LINKS = """
+SELECT link.rowid, link.project, link.target FROM relisted
+JOIN index_link AS link ON link.project = relisted.project
+WHERE NOT EXISTS(SELECT 1 FROM file WHERE file.project = link.project AND file.path = link.target)
+"""
+_FACT_PATHS = "SELECT path FROM file WHERE project=? AND role='fact' ORDER BY path DESC"
+
+# What describes the convention counts once MEMORY.md lists it.
+_CONVENTIONS = """
+UPDATE document SET template = file NOT IN listed
+WHERE kind = 'memory' AND type = ? AND project IN (SELECT project FROM relisted)
+AND template = (file IN listed)
+"""
 
 # A fact is listed when a MEMORY.md of its project links it.
 _LISTED = """
@@ -228,8 +262,12 @@ AND template = (project IN (
 """
 
 
-def problem_row(pk: int, diagnostic: Diagnostic, *, unread: bool) -> tuple[object, ...]:
-    """Return the row of what was noticed about a file; ``unread`` where it is evidence not read."""
+PARSED, UNREAD, PASSED_OVER = 0, 1, 2
+"""What a problem is about: a file that was read; evidence that was not; no evidence at all."""
+
+
+def problem_row(pk: int, diagnostic: Diagnostic, *, unread: int) -> tuple[object, ...]:
+    """Return the row of what was noticed about a file."""
     return (
         pk,
         diagnostic.path or "",

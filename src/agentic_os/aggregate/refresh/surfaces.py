@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from agentic_os.aggregate.refresh.freshness import KnownFile, Seen, digest_now, is_unchanged
-from agentic_os.aggregate.refresh.intake import Intake, problem_row
+from agentic_os.aggregate.refresh.intake import PASSED_OVER, UNREAD, Intake, problem_row
 from agentic_os.aggregate.store.database import Store, transaction
 from agentic_os.aggregate.surfaces.sweep import LIMIT_BYTES, Candidate, Unread, sweep, unread
 from agentic_os.errors import FilesError
@@ -166,7 +166,7 @@ class Run(Intake):
         }
         self.swept = dict(self.connection.execute("SELECT project, digest FROM swept"))
         for row in self.connection.execute(
-            "SELECT project, path, code, message FROM problem WHERE unread=1"
+            "SELECT project, path, code, message FROM problem WHERE unread"
         ):
             self.unread.setdefault(row[0], set()).add(row[1:])
         self.number()
@@ -260,8 +260,11 @@ class Run(Intake):
         if now == self.unread.get(pk, set()):
             return
         self.start()
-        self.connection.execute("DELETE FROM problem WHERE project=? AND unread=1", (pk,))
-        self.problems.extend(problem_row(pk, fault, unread=True) for fault in faults)
+        self.connection.execute("DELETE FROM problem WHERE project=? AND unread", (pk,))
+        self.problems.extend(
+            problem_row(pk, fault, unread=UNREAD if fault.severity == "error" else PASSED_OVER)
+            for fault in faults
+        )
 
     def graphs(self, fleet: Fleet, *, sources: bool, limit_bytes: int) -> None:
         """Take in the code graphs and derive the edges between projects."""

@@ -106,6 +106,6 @@ CREATE TABLE problem(
     message TEXT NOT NULL,
     hint TEXT NOT NULL,
     line INTEGER,
-    unread INTEGER NOT NULL         -- 1: evidence that could not be read
+    unread INTEGER NOT NULL         -- 1: evidence that was not read, 2: no evidence
 );
 CREATE INDEX problem_project ON problem(project);

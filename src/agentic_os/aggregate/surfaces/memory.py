@@ -2,8 +2,10 @@
 
 Pure functions over redacted text. What counts as what follows the producer's convention:
 
-- every Markdown file directly in the memory folder is a fact, except the index and the two
-  files that describe the convention itself;
+- every Markdown file in the memory folder and its sub-folders is a fact, except the index;
+  README.md and SCHEMA.md describe the convention itself, unless their front matter says that they
+  are facts or MEMORY.md lists them;
+- names are compared without case: ``memory.md`` is the index, too;
 - a fact is one document (the convention keeps facts under 100 lines);
 - MEMORY.md is both an index and prose: it is cut at its headings, and its list items that link
   a file of the same folder are the index;
@@ -28,24 +30,42 @@ from agentic_os.results import Diagnostic
 from agentic_os.text.front_matter import FrontMatter, split_front_matter
 from agentic_os.text.markdown.structure import links, sections, without_comments
 from agentic_os.text.tokens import index_extra
+from agentic_os.text.unicode_form import folded
 
 INDEX_NAME = "MEMORY.md"
-NOT_FACTS = frozenset({"memory.md", "schema.md", "readme.md"})
+MARKDOWN_SUFFIXES = (".md", ".markdown", ".mdown", ".mkd", ".mdx")
+CONVENTION_STEMS = frozenset({"schema", "readme"})
+CONVENTION_TYPE = "convention"
+"""The type of a file that describes the convention; a template until MEMORY.md lists it."""
+PLACE_HOLDERS = frozenset(
+    {".ds_store", ".gitignore", ".gitkeep", ".keep", "desktop.ini", "thumbs.db"}
+)
+"""Files of a memory folder that nobody wrote a memory into."""
 FACT_TYPES = frozenset({"user", "feedback", "project", "reference"})
 
+_FACT_KEYS = frozenset({"name", "description", "type"})
 _BARE_LABEL = re.compile(r"\s*(?:[-*]\s*)?(?:\*\*[^*]+\*\*:?|#{1,6}\s.*|[-*_]{3,}|[-*])\s*")
 _LIST_ITEM = re.compile(r"\s*(?:[-*+]|\d+[.)])\s")
 
 
+def is_index_name(name: str) -> bool:
+    """Whether a file at the top of the memory folder is its index."""
+    return name.lower() == INDEX_NAME.lower()
+
+
 def is_fact_name(name: str) -> bool:
-    """Whether a file of the memory folder is a fact, by its name alone."""
-    lowered = name.lower()
-    return lowered.endswith(".md") and lowered not in NOT_FACTS and not lowered.startswith(".")
+    """Whether a file of the memory folder is read as a fact, by its name alone."""
+    return name.lower().endswith(MARKDOWN_SUFFIXES) and not name.startswith(".")
+
+
+def is_memory_folder(name: str) -> bool:
+    """Whether a sub-folder of the memory folder is walked."""
+    return not name.startswith(".") and name.lower() not in {"node_modules", "templates"}
 
 
 def group_hash(text: str) -> str:
-    """Hash of a text that two projects share when they state the same: case and spacing apart."""
-    normal = " ".join(text.split()).casefold()
+    """Hash a text without case, spacing and Unicode form: equal where two state the same."""
+    normal = folded(" ".join(text.split()))
     return hashlib.blake2b(normal.encode("utf-8", "replace"), digest_size=12).hexdigest()
 
 
@@ -73,18 +93,19 @@ def parse_fact(text: str, *, path: str, stem: str) -> ParsedFile:
     """
     front = split_front_matter(text)
     body = front.body
+    describes = stem.lower() in CONVENTION_STEMS and front.fields.keys().isdisjoint(_FACT_KEYS)
     name = short(front.fields.get("name") or stem)
     label = short(front.fields.get("description", ""), LABEL_CHARS)
     document = Document(
         kind="memory",
         name=name,
         label=label,
-        type=short(front.fields.get("type") or "unknown"),
+        type=CONVENTION_TYPE if describes else short(front.fields.get("type") or "unknown"),
         start=1,
         end=line_count(text),
         body=text,
         extra=_extra(text, stem),
-        template=is_template(body),
+        template=describes or is_template(body),
         group=group_hash(body if body.strip() else f"{name} {label}"),
     )
     diagnostics = front_matter_diagnostics(front, path)
@@ -133,7 +154,7 @@ def _index_links(text: str, lines: list[str]) -> tuple[IndexLink, ...]:
     for link in links(text):
         target = unquote(link.target.partition("#")[0].removeprefix("./"))
         listed = _LIST_ITEM.match(lines[link.line - 1]) is not None
-        if not listed or not target.lower().endswith(".md") or "://" in target:
+        if not listed or not target.lower().endswith(MARKDOWN_SUFFIXES) or "://" in target:
             continue
         found.setdefault(target, IndexLink(title=short(link.title), target=target, line=link.line))
     return tuple(found.values())

@@ -15,7 +15,12 @@ from typing import NamedTuple
 from agentic_os.aggregate.codes import CODES
 from agentic_os.aggregate.surfaces.capabilities import CAPABILITIES_NAME, INVOCATIONS_NAME
 from agentic_os.aggregate.surfaces.documents import Role
-from agentic_os.aggregate.surfaces.memory import INDEX_NAME, is_fact_name
+from agentic_os.aggregate.surfaces.memory import (
+    PLACE_HOLDERS,
+    is_fact_name,
+    is_index_name,
+    is_memory_folder,
+)
 from agentic_os.aggregate.surfaces.vault import is_note_folder, is_note_name
 from agentic_os.errors import FilesError
 from agentic_os.files.reading import Entry, Fingerprint, Folder
@@ -31,6 +36,7 @@ INVOCATIONS_LIMIT_BYTES = 262_144
 SOURCE_LIMIT_BYTES = 524_288
 DOCUMENT_LIMIT_BYTES = 1_048_576
 MEMORY_LIMIT_ENTRIES = 10_000
+MEMORY_DEPTH_FOLDERS = 8
 VAULT_LIMIT_ENTRIES = 50_000
 VAULT_DEPTH_FOLDERS = 24
 
@@ -58,7 +64,10 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unread:
-    """Evidence that exists and could not be read; always reported."""
+    """What exists and was not read; always reported.
+
+    An answer is incomplete without it if its severity is ``error``.
+    """
 
     diagnostic: Diagnostic
 
@@ -87,7 +96,7 @@ def sweep(project: Project, folder: Folder, note: Note = unnoted) -> Iterator[Ca
     """
     memory, vault = _opened(project)
     if memory is not None:
-        yield from _memory(folder, memory, note)
+        yield from _memory(folder, memory, vault, note)
     if vault is not None:
         yield from _vault(folder, vault, note)
     for path, role in _single_files(project):
@@ -101,11 +110,7 @@ def outline(project: Project, folder: Folder, note: Note) -> bool:
     """
     memory, vault = _opened(project)
     try:
-        if memory is not None:
-            with folder.descend(memory) as listed:
-                note(memory, listed.outline(limit_entries=MEMORY_LIMIT_ENTRIES))
-        if vault is not None:
-            _outline_vault(folder, vault, note)
+        _outline_surfaces(folder, memory, vault, note)
     except FilesError:
         return False
     for path, _ in _single_files(project):
@@ -133,44 +138,27 @@ def _single_files(project: Project) -> tuple[tuple[str, Role], ...]:
     )
 
 
-def _memory(folder: Folder, path: str, note: Note) -> Iterator[Candidate | Unread]:
-    try:
-        memory = folder.descend(path)
-    except FilesError as fault:
-        yield unread(path, fault.code, fault.message)
-        return
-    with memory:
-        try:
-            entries, truncated = memory.entries(limit_entries=MEMORY_LIMIT_ENTRIES, stat=True)
-        except FilesError as fault:
-            yield unread(path, fault.code, fault.message)
-            return
-        if truncated:
-            yield _truncated(path, MEMORY_LIMIT_ENTRIES)
-        else:
-            note(path, entries)
-        for entry in entries:
-            if entry.name == INDEX_NAME:
-                yield _candidate(memory, entry, f"{path}/{entry.name}", Role.INDEX)
-            elif is_fact_name(entry.name):
-                yield _candidate(memory, entry, f"{path}/{entry.name}", Role.FACT)
+_Judge = Callable[[Folder, Entry, str, int], Candidate | Unread | str | None]
+"""What one name of a walked folder is: a candidate, a fault, the path of a folder to walk, or
+``None``; told the open folder, the entry, its path and how deep it lies."""
 
 
-def _vault(folder: Folder, path: str, note: Note) -> Iterator[Candidate | Unread]:
-    pending = [(path, 0)]
+def _walk(
+    folder: Folder, top: str, note: Note, judge: _Judge, *, limit_entries: int
+) -> Iterator[Candidate | Unread]:
+    """Walk a folder of a project and what ``judge`` says below it."""
+    pending = [(top, 0)]
     seen = 0
     while pending:
         here, depth = pending.pop()
         try:
-            vault = folder.descend(here)
+            walked = folder.descend(here)
         except FilesError as fault:
             yield unread(here, fault.code, fault.message)
             continue
-        with vault:
+        with walked:
             try:
-                entries, truncated = vault.entries(
-                    limit_entries=VAULT_LIMIT_ENTRIES - seen, stat=True
-                )
+                entries, truncated = walked.entries(limit_entries=limit_entries - seen, stat=True)
             except FilesError as fault:
                 yield unread(here, fault.code, fault.message)
                 continue
@@ -179,15 +167,113 @@ def _vault(folder: Folder, path: str, note: Note) -> Iterator[Candidate | Unread
                 note(here, entries)
             below = []
             for entry in entries:
-                found = _vault_entry(vault, entry, f"{here}/{entry.name}", depth)
+                found = judge(walked, entry, _below(here, entry.name), depth)
                 if isinstance(found, str):
                     below.append((found, depth + 1))
                 elif found is not None:
                     yield found
             pending.extend(reversed(below))
         if truncated:
-            yield _truncated(here, VAULT_LIMIT_ENTRIES)
+            yield _truncated(here, limit_entries)
             return
+
+
+def _outline(
+    folder: Folder,
+    top: str,
+    note: Note,
+    is_walked: Callable[[str], bool],
+    *,
+    limit_entries: int,
+    limit_depth: int,
+) -> None:
+    """Note what ``_walk`` would look at, in its order."""
+    pending = [(top, 0)]
+    seen = 0
+    while pending:
+        here, depth = pending.pop()
+        with folder.descend(here) as walked:
+            rows = walked.outline(limit_entries=limit_entries - seen)
+        note(here, rows)
+        seen += len(rows)
+        if depth < limit_depth:
+            below = [_below(here, name) for name, kind, _ in rows if kind == "folder"]
+            pending.extend((path, depth + 1) for path in reversed(below) if is_walked(path))
+
+
+def _below(here: str, name: str) -> str:
+    """Return a path below a folder; ``.`` is the project's own."""
+    return name if here == "." else f"{here}/{name}"
+
+
+def _is_memory_folder(memory: str, vault: str | None) -> Callable[[str], bool]:
+    """Return what says of a folder below the memory that it is its own: not the vault.
+
+    A memory that is the whole project is not walked: most of it would be no memory.
+    """
+
+    def is_own(path: str) -> bool:
+        return memory != "." and path != vault and is_memory_folder(path.rpartition("/")[2])
+
+    return is_own
+
+
+def _memory(
+    folder: Folder, path: str, vault: str | None, note: Note
+) -> Iterator[Candidate | Unread]:
+    """Walk the memory folder: every file in it is a candidate, or is named."""
+    is_own = _is_memory_folder(path, vault)
+
+    def judge(
+        memory: Folder, entry: Entry, path: str, depth: int
+    ) -> Candidate | Unread | str | None:
+        if entry.kind != "folder" or is_fact_name(entry.name):
+            return _memory_file(memory, entry, path, top=depth == 0)
+        if not is_own(path):
+            return None if path == vault else _passed_over(path, "is no folder of facts")
+        if depth < MEMORY_DEPTH_FOLDERS:
+            return path
+        message = f"folders below level {MEMORY_DEPTH_FOLDERS} of the memory are not read"
+        return unread(path, "MEMORY_TOO_DEEP", message)
+
+    yield from _walk(folder, path, note, judge, limit_entries=MEMORY_LIMIT_ENTRIES)
+
+
+def _memory_file(
+    memory: Folder, entry: Entry, path: str, *, top: bool
+) -> Candidate | Unread | None:
+    if top and is_index_name(entry.name):
+        return _candidate(memory, entry, path, Role.INDEX)
+    if is_fact_name(entry.name):
+        return _candidate(memory, entry, path, Role.FACT)
+    if entry.kind == "link" and "." not in entry.name:
+        return _refused(entry, path, Role.FACT)
+    if entry.name.lower() in PLACE_HOLDERS:
+        return None
+    return _passed_over(path, "is no Markdown file")
+
+
+def _passed_over(path: str, why: str) -> Unread:
+    return unread(path, "MEMORY_FILE_NOT_READ", f"{one_line(path)} {why}; nothing of it was read")
+
+
+def _vault(folder: Folder, path: str, note: Note) -> Iterator[Candidate | Unread]:
+    yield from _walk(folder, path, note, _vault_entry, limit_entries=VAULT_LIMIT_ENTRIES)
+
+
+def vault_files(folder: Folder, path: str) -> tuple[str, ...]:
+    """List the paths of every file of a vault; what cannot be listed is passed over."""
+    found: list[str] = []
+
+    def judge(vault: Folder, entry: Entry, path: str, depth: int) -> str | None:
+        if entry.kind == "file":
+            found.append(path)
+        judged = _vault_entry(vault, entry, path, depth)
+        return judged if isinstance(judged, str) else None
+
+    for _ in _walk(folder, path, unnoted, judge, limit_entries=VAULT_LIMIT_ENTRIES):
+        pass
+    return tuple(found)
 
 
 def _vault_entry(
@@ -210,22 +296,25 @@ def _vault_entry(
     return None
 
 
-def _outline_vault(folder: Folder, path: str, note: Note) -> None:
-    pending = [(path, 0)]
-    seen = 0
-    while pending:
-        here, depth = pending.pop()
-        with folder.descend(here) as vault:
-            rows = vault.outline(limit_entries=VAULT_LIMIT_ENTRIES - seen)
-        note(here, rows)
-        seen += len(rows)
-        if depth < VAULT_DEPTH_FOLDERS:
-            below = [
-                (f"{here}/{name}", depth + 1)
-                for name, kind, _ in rows
-                if kind == "folder" and is_note_folder(name)
-            ]
-            pending.extend(reversed(below))
+def _outline_surfaces(folder: Folder, memory: str | None, vault: str | None, note: Note) -> None:
+    if memory is not None:
+        _outline(
+            folder,
+            memory,
+            note,
+            _is_memory_folder(memory, vault),
+            limit_entries=MEMORY_LIMIT_ENTRIES,
+            limit_depth=MEMORY_DEPTH_FOLDERS,
+        )
+    if vault is not None:
+        _outline(
+            folder,
+            vault,
+            note,
+            lambda path: is_note_folder(path.rpartition("/")[2]),
+            limit_entries=VAULT_LIMIT_ENTRIES,
+            limit_depth=VAULT_DEPTH_FOLDERS,
+        )
 
 
 def _single(folder: Folder, path: str, role: Role, note: Note) -> Iterator[Candidate | Unread]:

@@ -5,7 +5,8 @@ read when a view asks for them (``note_links``), so that the store need not be r
 neighbour is renamed. Which files of a vault are notes is decided here by name alone.
 """
 
-from collections.abc import Iterable, Mapping
+import posixpath
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import PurePosixPath
 
 from agentic_os.aggregate.surfaces.documents import Document, ParsedFile, short
@@ -14,6 +15,9 @@ from agentic_os.results import NoteLink
 from agentic_os.text.front_matter import split_front_matter
 from agentic_os.text.markdown.structure import sections, tags, wikilinks
 from agentic_os.text.tokens import index_extra
+from agentic_os.text.unicode_form import folded
+
+Others = Callable[[], Mapping[str, str]]
 
 SKIPPED_FOLDERS = frozenset({"templates", "_templates", "node_modules"})
 """Folders of a vault that hold no notes; dotted folders (.obsidian, .trash) are skipped too."""
@@ -75,41 +79,56 @@ def note_tags(text: str) -> tuple[str, ...]:
     return tuple(sorted((named | found) - {""}))
 
 
-def note_links(text: str, *, path: str, notes: Mapping[str, str]) -> tuple[NoteLink, ...]:
-    """Wikilinks of a note, each resolved inside its own project.
+def note_links(
+    text: str, *, path: str, notes: Mapping[str, str], others: Others = dict
+) -> tuple[NoteLink, ...]:
+    """Return the wikilinks of a note, each resolved inside its own project.
 
     Args:
         text: the whole note.
         path: the note's own path, for ``[[#heading]]`` links.
-        notes: what ``note_targets`` made of the project's notes.
+        notes: what ``link_targets`` made of the project's notes.
+        others: gives what ``link_targets`` made of the vault's other files; asked only for a link
+            that means none of the notes.
     """
     resolved = []
     for link in wikilinks(text):
         target = link.target.strip()
-        found = path if not target else _resolve(target, path, notes)
+        found: str | None = path
+        if target:
+            found = _resolve(target, path, notes)
+            if found is None and "." in target:
+                found = _resolve(target, path, others())
         resolved.append(
             NoteLink(target=link.target or f"#{link.heading}", path=found, line=link.line)
         )
     return tuple(resolved)
 
 
-def note_targets(paths: Iterable[str]) -> dict[str, str]:
-    """Names by which the notes of one project can be linked, each with the note it means.
+def link_targets(paths: Iterable[str]) -> dict[str, str]:
+    """Return the names by which the files of a vault can be linked, each with the file it means.
 
-    A name that two notes share goes to the one nearest the top, then first by path, as
-    vault editors do; the full path always wins.
+    A name that two files share goes to the one nearest the top, then first by path, as vault
+    editors do; the full path always wins.
     """
     targets: dict[str, str] = {}
     for path in sorted(paths, key=lambda item: (item.count("/"), item)):
-        bare = path[:-3] if path.lower().endswith(".md") else path
-        parts = PurePosixPath(bare).parts
+        parts = PurePosixPath(_bare(path)).parts
         for start in range(len(parts)):
-            targets.setdefault("/".join(parts[start:]).casefold(), path)
+            targets.setdefault(folded("/".join(parts[start:])), path)
     return targets
 
 
-def _resolve(target: str, path: str, notes: Mapping[str, str]) -> str | None:
-    name = target[:-3] if target.lower().endswith(".md") else target
-    name = name.removeprefix("./").lstrip("/").casefold()
-    beside = str(PurePosixPath(path).parent / name).casefold()
-    return notes.get(beside) or notes.get(name)
+def _bare(name: str) -> str:
+    return name[:-3] if name.lower().endswith(".md") else name
+
+
+def _resolve(target: str, path: str, targets: Mapping[str, str]) -> str | None:
+    """Return the file that a link means: beside the note first, then anywhere."""
+    name = folded(_bare(target))
+    above = folded(posixpath.dirname(path))
+    beside = posixpath.normpath(posixpath.join(above, name.lstrip("/")))
+    if name.startswith("../"):
+        # A path that leads out of the project means none of its files.
+        return targets.get(beside)
+    return targets.get(beside) or targets.get(name.removeprefix("./").lstrip("/"))

@@ -22,6 +22,7 @@ from agentic_os.registry.walk.walking import Candidate
 from agentic_os.results import Checkout, Diagnostic, Surfaces
 from agentic_os.settings.values import ListedProject
 from agentic_os.text.fencing import one_line
+from agentic_os.text.unicode_form import folded
 
 _ORDER_OF_KIND: Mapping[LocationKind, int] = {
     "main": 0,
@@ -170,10 +171,10 @@ def _checkouts(group: Sequence[Sighting]) -> list[Checkout]:
 
 def _shared_names(projects: Sequence[Project]) -> list[Project]:
     """Warn every project whose name another one has too."""
-    counts = Counter(project.name.casefold() for project in projects)
+    counts = Counter(folded(project.name) for project in projects)
     marked: list[Project] = []
     for project in projects:
-        count = counts[project.name.casefold()]
+        count = counts[folded(project.name)]
         if count > 1:
             message = f"{count} projects are called {project.name}; this one is {project.id}"
             noted = diagnostic("NAME_SHARED", message)

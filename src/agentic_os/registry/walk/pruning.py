@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from agentic_os.text.unicode_form import composed
+
 PRUNED_NAMES = frozenset(
     {
         # dependencies
@@ -66,7 +68,7 @@ class Pruning:
     @cached_property
     def _pattern(self) -> re.Pattern[str] | None:
         globs = [glob.removesuffix("/**").rstrip("/").removeprefix("./") for glob in self.exclude]
-        parts = [fnmatch.translate(glob) for glob in globs if glob]
+        parts = [fnmatch.translate(composed(glob)) for glob in globs if glob]
         return re.compile("|".join(parts)) if parts else None
 
     def excludes(self, name: str, relative: str) -> bool:
@@ -74,7 +76,7 @@ class Pruning:
         pattern = self._pattern
         if pattern is None:
             return False
-        return pattern.match(name) is not None or pattern.match(relative) is not None
+        return any(pattern.match(composed(text)) for text in (name, relative))
 
 
 def enters(name: str) -> bool:

@@ -13,6 +13,8 @@ _OPENING = re.compile(r"`+|~{3,}|<!--")
 _FENCE_LINE = re.compile(r"^[ \t]*(`{3,}|~{3,})[ \t]*$", re.MULTILINE)
 _TICKS = re.compile(r"`+")
 _FENCE_TICKS_CHARS = 3
+_CODE_INDENT_CHARS = 4
+_LIST_ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?:[ \t]{1,4}(?=\S)|[ \t]|\Z)")
 # A code span stays inside its paragraph.
 _PARAGRAPH_END = re.compile(r"\n[ \t]*(?:\n|#{1,6}[ \t\n]|~{3,}|`{3,}[^`\n]*(?:\n|\Z))")
 _NOT_NEWLINE = re.compile(r"[^\n]+")
@@ -41,6 +43,7 @@ def _spaces(match: re.Match[str]) -> str:
 def _regions(text: str) -> Iterator[tuple[str, int, int]]:
     """Find fences, comments and code spans in the order in which they open."""
     spans = _Spans(text)
+    lists = _Lists(text)
     at = 0
     comments_left = True
     while match := _OPENING.search(text, at):
@@ -62,6 +65,11 @@ def _regions(text: str) -> Iterator[tuple[str, int, int]]:
                 at = len(text)
                 yield "comment", start, at
             comments_left = end >= 0
+        elif leads and lists.is_code(line, start):
+            # Four blanks make a block of code: nothing in this line opens anything.
+            end = text.find("\n", after)
+            at = end if end >= 0 else len(text)
+            yield "span", start, at
         elif leads and (mark == "~" or _opens_fence(text, start, after)):
             end = text.find("\n", after)
             at = _fence_end(text, end if end >= 0 else len(text), match[0])
@@ -100,6 +108,48 @@ def _fence_end(text: str, at: int, fence: str) -> int:
         if match[1][0] == fence[0] and len(match[1]) >= len(fence):
             return at
     return len(text)
+
+
+class _Lists:
+    """Tells how far the list items reach in which the lines of a text stand.
+
+    Looked at only where a fence is indented, and then once for the whole text.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._offsets: dict[int, int] | None = None
+
+    def is_code(self, line: int, start: int) -> bool:
+        """Whether what starts at ``start`` of the line is indented as code is."""
+        indent = _width(self._text[line:start])
+        if indent < _CODE_INDENT_CHARS or not self._text.startswith(("```", "~~~"), start):
+            return False
+        if self._offsets is None:
+            self._offsets = _list_offsets(self._text)
+        return indent - self._offsets.get(line, 0) >= _CODE_INDENT_CHARS
+
+
+def _list_offsets(text: str) -> dict[int, int]:
+    """Return where the content of the innermost list item begins, by the start of each line."""
+    offsets: dict[int, int] = {}
+    items: list[int] = []
+    at = 0
+    for line in text.split("\n"):
+        if line and not line.isspace():
+            body = line.lstrip(" \t")
+            indent = _width(line[: len(line) - len(body)])
+            while items and indent < items[-1]:
+                items.pop()
+            offsets[at] = items[-1] if items else 0
+            if indent - offsets[at] < _CODE_INDENT_CHARS and (item := _LIST_ITEM.match(body)):
+                items.append(indent + item.end())
+        at += len(line) + 1
+    return offsets
+
+
+def _width(blanks: str) -> int:
+    return len(blanks.expandtabs(_CODE_INDENT_CHARS))
 
 
 class _Spans:

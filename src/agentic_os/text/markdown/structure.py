@@ -3,8 +3,8 @@
 Rules (CommonMark 0.31 and GFM tables where not said otherwise):
 
 - Nothing inside fenced code, code spans or HTML comments counts as a heading, link or
-  tag. A fence may be indented by any amount (lists nest); one without an end, and a
-  comment that starts a line and has no end, run to the end of the text.
+  tag. A fence may be indented by three blanks more than the list item that it stands in; one
+  without an end, and a comment that starts a line and has no end, run to the end of the text.
 - Lines are counted from 1; a final newline does not start another line.
 - Every function is linear in its input, whatever the input.
 """

@@ -14,7 +14,7 @@ from agentic_os.aggregate.differences import statements
 from agentic_os.aggregate.fleet import Person, find_fleet
 from agentic_os.aggregate.surfaces.capabilities import parse_capabilities, parse_invocations
 from agentic_os.aggregate.surfaces.memory import parse_fact, parse_index
-from agentic_os.aggregate.surfaces.vault import note_links, note_tags, note_targets, parse_note
+from agentic_os.aggregate.surfaces.vault import link_targets, note_links, note_tags, parse_note
 from agentic_os.registry.descriptor.record import read_record
 from agentic_os.results import Provenance
 from support.fleet.builder import FleetBuilder
@@ -76,7 +76,7 @@ def functions(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Callable[[s
         "index": parse_index,
         "note": lambda text: parse_note(text, path="p", stem="s"),
         "tags": note_tags,
-        "note links": lambda text: note_links(text, path="p", notes=note_targets(["a.md"])),
+        "note links": lambda text: note_links(text, path="p", notes=link_targets(["a.md"])),
         "inventory": lambda text: parse_capabilities(GENERATED + text, path="p"),
         "invocations": lambda text: parse_invocations(text, path="p"),
         "statements": lambda text: list(statements(text, SOURCE)),

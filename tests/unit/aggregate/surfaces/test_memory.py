@@ -71,9 +71,10 @@ def test_a_body_that_says_something_is_none(body: str) -> None:
     [
         ("a.md", True),
         ("A.MD", True),
-        ("MEMORY.md", False),
-        ("SCHEMA.md", False),
-        ("readme.md", False),
+        ("a.markdown", True),
+        ("a.Mdx", True),
+        ("SCHEMA.md", True),
+        ("readme.md", True),
         (".hidden.md", False),
         ("a.md.new", False),
         ("a.txt", False),
@@ -81,6 +82,15 @@ def test_a_body_that_says_something_is_none(body: str) -> None:
 )
 def test_which_names_are_facts(name: str, expected: bool) -> None:
     assert is_fact_name(name) is expected
+
+
+@pytest.mark.parametrize("stem", ["README", "schema", "Schema"])
+def test_what_describes_the_convention_is_no_fact_until_it_says_so(stem: str) -> None:
+    plain = parse_fact("# Memory schema\n\ntext\n", path="p", stem=stem).documents[0]
+    fact = parse_fact("---\nname: Orders\n---\ntext\n", path="p", stem=stem).documents[0]
+
+    assert (plain.type, plain.template) == ("convention", True)
+    assert (fact.name, fact.type, fact.template) == ("Orders", "unknown", False)
 
 
 def test_the_group_ignores_case_spacing_and_titles() -> None:

@@ -22,7 +22,7 @@ from agentic_os.aggregate.surfaces.memory import (
     parse_fact,
     parse_index,
 )
-from agentic_os.aggregate.surfaces.vault import note_links, note_tags, note_targets, parse_note
+from agentic_os.aggregate.surfaces.vault import link_targets, note_links, note_tags, parse_note
 from agentic_os.results import Diagnostic, NoteLink
 from agentic_os.text.tokens import index_extra
 
@@ -309,7 +309,7 @@ def test_the_tags_of_a_note() -> None:
 
 
 def test_the_links_of_a_note() -> None:
-    targets = note_targets(["v/a.md", "v/deep/b.MD", "v/deep/a.md", "v/c.txt"])
+    targets = link_targets(["v/a.md", "v/deep/b.MD", "v/deep/a.md", "v/c.txt"])
     assert targets["a"] == "v/a.md"
     assert targets["deep/b"] == "v/deep/b.MD"
     assert targets["c.txt"] == "v/c.txt"
@@ -322,7 +322,7 @@ def test_the_links_of_a_note() -> None:
         NoteLink(target="none", path=None, line=2),
     )
     assert note_links("[[a]]", path="v/deep/x.md", notes=targets)[0].path == "v/deep/a.md"
-    elsewhere = note_targets(["v/deep/far.md", "v/deep/Xray.md"])
+    elsewhere = link_targets(["v/deep/far.md", "v/deep/Xray.md"])
     links = note_links("[[./far]] [[/xray]]", path="v/other/x.md", notes=elsewhere)
     assert [link.path for link in links] == ["v/deep/far.md", "v/deep/Xray.md"]
 

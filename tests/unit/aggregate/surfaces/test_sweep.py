@@ -1,10 +1,13 @@
 """Which files a project's surfaces come to, and what is said of those that are not read."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from agentic_os.aggregate.fleet import Person, find_fleet
 from agentic_os.aggregate.refresh.freshness import digest_now
@@ -12,6 +15,7 @@ from agentic_os.aggregate.surfaces import sweep as sweeping
 from agentic_os.aggregate.surfaces.documents import Role
 from agentic_os.aggregate.surfaces.sweep import (
     LIMIT_BYTES,
+    MEMORY_DEPTH_FOLDERS,
     VAULT_DEPTH_FOLDERS,
     Candidate,
     outline,
@@ -20,6 +24,7 @@ from agentic_os.aggregate.surfaces.sweep import (
 from agentic_os.errors import FilesError
 from agentic_os.files import reading
 from agentic_os.files.reading import Folder
+from agentic_os.text.fencing import one_line
 from support.fleet.builder import FleetBuilder, ProjectBuilder
 
 
@@ -55,7 +60,10 @@ def test_every_surface_by_its_role(
         ".agents/memory/.hidden.md",
         ".agents/memory/fact.md.new",
         ".agents/memory/fact.txt",
-        ".agents/memory/below/deep.md",
+        ".agents/memory/.gitkeep",
+        ".agents/memory/.obsidian/x.md",
+        ".agents/memory/below/MEMORY.md",
+        ".agents/memory/below/deep.markdown",
         ".agents/vault/log.md",
         ".agents/vault/a/b/note.md",
         ".agents/vault/README.md",
@@ -70,10 +78,22 @@ def test_every_surface_by_its_role(
 
     roles, codes = swept(person, fleet)
 
-    assert codes == {}
+    assert codes == dict.fromkeys(
+        (
+            ".agents/memory/.hidden.md",
+            ".agents/memory/.obsidian",
+            ".agents/memory/fact.md.new",
+            ".agents/memory/fact.txt",
+        ),
+        "MEMORY_FILE_NOT_READ",
+    )
     assert roles == {
         ".agents/memory/MEMORY.md": Role.INDEX,
+        ".agents/memory/README.md": Role.FACT,
         ".agents/memory/SHOUTED.MD": Role.FACT,
+        ".agents/memory/below/MEMORY.md": Role.FACT,
+        ".agents/memory/below/deep.markdown": Role.FACT,
+        ".agents/memory/schema.md": Role.FACT,
         ".agents/memory/fact.md": Role.FACT,
         ".agents/vault/log.md": Role.NOTE,
         ".agents/vault/a/b/note.md": Role.NOTE,
@@ -94,6 +114,7 @@ def test_what_is_no_plain_file_is_said(
         os.mkfifo(folder / "fifo.md")
         (folder / os.fsdecode(b"od\xff.md")).write_text("text")
     (vault / "linked-folder").symlink_to(tmp_path)
+    (memory / "linked-folder").symlink_to(tmp_path)
     (vault / "linked.png").symlink_to(tmp_path / "secret.md")
     (memory / "large.md").write_bytes(b"x" * (LIMIT_BYTES[Role.FACT] + 1))
     (memory / "fits.md").write_bytes(b"x" * LIMIT_BYTES[Role.FACT])
@@ -108,10 +129,11 @@ def test_what_is_no_plain_file_is_said(
     }
     assert codes == {
         ".agents/memory/link.md": "LINK_REFUSED",
-        ".agents/memory/folder.md": "NOT_REGULAR",
         ".agents/memory/fifo.md": "NOT_REGULAR",
         ".agents/memory/large.md": "FILE_TOO_LARGE",
         ".agents/memory/od<U+DCFF>.md": "NAME_NOT_UTF8",
+        ".agents/memory/folder.md": "NOT_REGULAR",
+        ".agents/memory/linked-folder": "LINK_REFUSED",
         ".agents/vault/link.md": "LINK_REFUSED",
         ".agents/vault/fifo.md": "NOT_REGULAR",
         ".agents/vault/od<U+DCFF>.md": "NAME_NOT_UTF8",
@@ -152,6 +174,74 @@ def test_a_vault_is_walked_only_so_deep(
 
     assert set(roles) == {".agents/vault/top.md"}
     assert codes == {f".agents/vault/{deep}": "VAULT_TOO_DEEP"}
+
+
+def test_a_memory_is_walked_only_so_deep(
+    person: Person, fleet: FleetBuilder, project: ProjectBuilder
+) -> None:
+    deep = "/".join(f"d{number}" for number in range(MEMORY_DEPTH_FOLDERS + 1))
+    project.write(f".agents/memory/{deep}/fact.md", "text")
+
+    roles, codes = swept(person, fleet)
+
+    assert roles == {}
+    assert codes == {f".agents/memory/{deep}": "MEMORY_TOO_DEEP"}
+
+
+def test_a_vault_inside_the_memory_is_walked_once(
+    person: Person, fleet: FleetBuilder, project: ProjectBuilder
+) -> None:
+    project.write(
+        ".agents/config.yaml",
+        "project:\n  name: p\nmemory:\n  stack: obsidian-only\n"
+        "  memory_path: notes\n  vault_path: notes/vault\n",
+    )
+    project.write("notes/fact.md", "text")
+    project.write("notes/vault/note.md", "text")
+
+    roles, codes = swept(person, fleet)
+
+    assert codes == {}
+    assert roles == {"notes/fact.md": Role.FACT, "notes/vault/note.md": Role.NOTE}
+
+
+_NAMES = st.text("aA.é\u0301-_ ", min_size=1, max_size=6).filter(lambda name: name.strip(".") != "")
+_ENDINGS = st.sampled_from(["", ".md", ".MD", ".markdown", ".txt", ".md.new", ".json"])
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.sets(
+        st.lists(_NAMES, min_size=1, max_size=3).flatmap(
+            lambda parts: _ENDINGS.map(lambda end: "/".join(parts) + end)
+        ),
+        max_size=6,
+    )
+)
+def test_no_file_of_a_memory_is_neither_read_nor_named(
+    person: Person, tmp_path_factory: pytest.TempPathFactory, paths: set[str]
+) -> None:
+    root = tmp_path_factory.mktemp("fleet")
+    builder = FleetBuilder(root=root).project("p", "obsidian-only")
+    written = set()
+    for path in sorted(paths):
+        file = builder.folder / ".agents/memory" / path
+        with suppress(OSError):  # one name is a file and a folder: the first one stays
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text("text")
+            written.add(file)
+
+    (found,) = find_fleet(person, [str(root)]).fleet.projects
+    with Folder.open(found.folder) as folder:
+        told = {
+            each.path if isinstance(each, Candidate) else each.diagnostic.path
+            for each in sweep(found, folder)
+        }
+
+    for file in written:
+        place = file.relative_to(builder.folder)
+        names = {one_line(str(part)) for part in (place, *place.parents)}
+        assert told & names, place
 
 
 def test_surfaces_that_vanish_meanwhile(
@@ -266,6 +356,7 @@ def test_an_outline_is_what_a_sweep_lists(
     assert msgspec.json.encode(by_outline) == msgspec.json.encode(by_sweep)
     assert [path for path, _ in by_outline] == [
         ".agents/memory",
+        ".agents/memory/below",
         ".agents/vault",
         ".agents/vault/a",
         ".agents/vault/a/b",

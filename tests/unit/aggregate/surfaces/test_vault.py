@@ -3,9 +3,9 @@ import pytest
 from agentic_os.aggregate.surfaces.vault import (
     is_note_folder,
     is_note_name,
+    link_targets,
     note_links,
     note_tags,
-    note_targets,
     parse_note,
 )
 
@@ -58,7 +58,7 @@ def test_tags_come_from_front_matter_and_text() -> None:
 
 
 def test_links_resolve_inside_the_project() -> None:
-    targets = note_targets(["v/adr.md", "v/knowledge/on-call.md", "v/deep/er/on-call.md"])
+    targets = link_targets(["v/adr.md", "v/knowledge/on-call.md", "v/deep/er/on-call.md"])
 
     links = note_links(NOTE, path="v/adr.md", notes=targets)
 
@@ -70,7 +70,7 @@ def test_links_resolve_inside_the_project() -> None:
 
 
 def test_a_link_may_name_folders_and_a_neighbour_wins() -> None:
-    targets = note_targets(["v/a/x.md", "v/b/x.md", "v/b/home.md"])
+    targets = link_targets(["v/a/x.md", "v/b/x.md", "v/b/home.md"])
 
     (by_path, beside) = note_links("[[a/x]] [[x.md]]", path="v/b/home.md", notes=targets)
 
@@ -91,3 +91,31 @@ def test_which_folders_hold_notes(name: str, expected: bool) -> None:
 )
 def test_which_files_are_notes(name: str, expected: bool) -> None:
     assert is_note_name(name) is expected
+
+
+def test_links_to_attachments_and_through_parents_resolve() -> None:
+    notes = link_targets(["v/a/one.md", "v/b/two.md", "v/Cafe\u0301.md"])
+    others = link_targets(["v/files/plan.canvas", "v/b/picture.png"])
+    text = (
+        "[[../b/two]] [[../../../etc/two]] [[Café]] [[plan.canvas]] [[../b/picture.png]] [[no.png]]"
+    )
+
+    links = note_links(text, path="v/a/one.md", notes=notes, others=lambda: others)
+
+    assert [link.path for link in links] == [
+        "v/b/two.md",
+        None,
+        "v/Cafe\u0301.md",
+        "v/files/plan.canvas",
+        "v/b/picture.png",
+        None,
+    ]
+
+
+def test_other_files_are_asked_for_only_where_no_note_is_meant() -> None:
+    def unasked() -> dict[str, str]:
+        raise AssertionError
+
+    notes = link_targets(["v/one.md"])
+
+    note_links("[[one.md]] [[nowhere]] [[#h]]", path="v/x.md", notes=notes, others=unasked)

@@ -23,7 +23,7 @@ HIDING = [
     "````\n```\n{}\n```\n````",
     "~~~\n```\n{}\n~~~",
     "   ```\n   {}\n   ```",
-    "- item\n\n      ```\n{}\n      ```",
+    "- item\n\n    ```\n{}\n    ```",
     "```\n{}",
     "<!-- {} -->",
     "<!--\n{}\n-->",
@@ -473,3 +473,19 @@ def test_the_last_section_holds_the_rest_of_a_text_with_too_many() -> None:
     assert len(found) == MAX_SECTIONS_ENTRIES
     assert (found[-1].start, found[-1].end) == (MAX_SECTIONS_ENTRIES - 1, MAX_SECTIONS_ENTRIES + 5)
     assert len(sections("# a\n" * (MAX_SECTIONS_ENTRIES - 1))) == MAX_SECTIONS_ENTRIES
+
+
+@pytest.mark.parametrize(
+    ("text", "titles"),
+    [
+        ("    ```\n    code\n\n# H\n", ["H"]),
+        ("\t```\n# H\n", ["H"]),
+        ("- item\n\n      ```\n\n# H\n", ["H"]),
+        ("    - no list: a block of code\n      ```\n# H\n", ["H"]),
+        ("   ```\n# not\n   ```\n", []),
+        ("- item\n\n    ```\n# not\n    ```\n", []),
+        ("1. one\n   - two\n\n     ```\n# not\n     ```\n", []),
+    ],
+)
+def test_a_fence_reaches_three_blanks_beyond_its_list_item(text: str, titles: list[str]) -> None:
+    assert [section.title for section in sections(text) if section.title] == titles
