@@ -46,4 +46,12 @@ ERRORS: Final = ErrorTable(
         "Check its rights, or paste what `agentic-os mcp config` prints.",
     ),
     ("CLIENT_REFUSED", ServerError, "The client's own command did not add the server."),
+    ("CLIENT_ENTRY_MISSING", ServerError, "The client's file has no entry of the server."),
+    (
+        "CLIENT_CHECK_FAILED",
+        ServerError,
+        "The server does not answer as the client would start it.",
+        "Run `agentic-os mcp install` again with the program that you use.",
+    ),
+    ("CLIENT_HOOKLESS", UsageError, "The client has no session-start hooks that are known."),
 )

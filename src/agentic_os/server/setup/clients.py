@@ -1,14 +1,14 @@
 """How each harness is told about the server: its file, its key, its own add command.
 
-Facts about clients, nothing else; what is written, and how, is in ``installing``.
+Facts about clients, nothing else; what is written, and how, is in ``install``.
 """
 
 import json
-import shlex
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Literal
 
 from agentic_os.server.codes import ERRORS
 
@@ -16,61 +16,115 @@ Form = Literal["json", "toml"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ServerEntry:
+    """What starts the server: its command line and the environment that it needs."""
+
+    command: tuple[str, ...]
+    environ: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A file of a client: below the home folder, or below the folder that a variable names."""
+
+    file: str
+    variable: str = ""
+    below: str = ""
+
+    def path(self, environ: Mapping[str, str], home: Path) -> Path:
+        """Return the file as the client itself finds it."""
+        chosen = environ.get(self.variable, "") if self.variable else ""
+        return Path(chosen).expanduser() / self.below if chosen else home / self.file
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Client:
     """One harness.
 
-    ``file`` is relative to the home folder; ``key`` is the path of the table that holds servers;
-    ``add`` is the client's own command, before the server's name and command line, or before the
-    server's entry as JSON where the client is told so (``told_json``).
+    ``servers`` is the file that holds servers and ``key`` its table of them; ``hooks`` is the file
+    of hooks. ``add`` is the client's own command, before the server's name and command line, or
+    before the server's entry as JSON where the client is told so (``told_json``).
     """
 
     name: str
-    file: str
+    servers: Place
     form: Form
-    key: tuple[str, ...]
+    key: str
+    hooks: Place | None = None
     add: tuple[str, ...] = ()
     typed: bool = False
     told_json: bool = False
 
+    @property
+    def environ_key(self) -> str:
+        """The member of an entry that holds its environment."""
+        return "environment" if self.name == "opencode" else "env"
 
-_CODE_USER = (
-    "Library/Application Support/Code/User" if sys.platform == "darwin" else ".config/Code/User"
-)
-CLIENTS: dict[str, Client] = {
+
+_CODE = Place(file="Library/Application Support/Code/User/mcp.json")
+if sys.platform != "darwin":
+    _CODE = Place(
+        file=".config/Code/User/mcp.json", variable="XDG_CONFIG_HOME", below="Code/User/mcp.json"
+    )
+CLIENTS: Final[dict[str, Client]] = {
     client.name: client
     for client in (
         Client(
             name="claude-code",
-            file=".claude.json",
+            servers=Place(file=".claude.json", variable="CLAUDE_CONFIG_DIR", below=".claude.json"),
+            hooks=Place(
+                file=".claude/settings.json", variable="CLAUDE_CONFIG_DIR", below="settings.json"
+            ),
             form="json",
-            key=("mcpServers",),
+            key="mcpServers",
             add=("claude", "mcp", "add", "--scope", "user"),
         ),
         Client(
             name="codex",
-            file=".codex/config.toml",
+            servers=Place(file=".codex/config.toml", variable="CODEX_HOME", below="config.toml"),
+            hooks=Place(file=".codex/hooks.json", variable="CODEX_HOME", below="hooks.json"),
             form="toml",
-            key=("mcp_servers",),
+            key="mcp_servers",
             add=("codex", "mcp", "add"),
         ),
         Client(
             name="gemini",
-            file=".gemini/settings.json",
+            servers=Place(
+                file=".gemini/settings.json",
+                variable="GEMINI_CLI_HOME",
+                below=".gemini/settings.json",
+            ),
+            hooks=Place(
+                file=".gemini/settings.json",
+                variable="GEMINI_CLI_HOME",
+                below=".gemini/settings.json",
+            ),
             form="json",
-            key=("mcpServers",),
-            add=("gemini", "mcp", "add", "-s", "user"),
+            key="mcpServers",
+            add=("gemini", "mcp", "add"),
         ),
-        Client(name="cursor", file=".cursor/mcp.json", form="json", key=("mcpServers",)),
+        Client(
+            name="cursor", servers=Place(file=".cursor/mcp.json"), form="json", key="mcpServers"
+        ),
         Client(
             name="vscode",
-            file=f"{_CODE_USER}/mcp.json",
+            servers=_CODE,
             form="json",
-            key=("servers",),
+            key="servers",
             add=("code", "--add-mcp"),
             typed=True,
             told_json=True,
         ),
-        Client(name="opencode", file=".config/opencode/opencode.json", form="json", key=("mcp",)),
+        Client(
+            name="opencode",
+            servers=Place(
+                file=".config/opencode/opencode.json",
+                variable="XDG_CONFIG_HOME",
+                below="opencode/opencode.json",
+            ),
+            form="json",
+            key="mcp",
+        ),
     )
 }
 
@@ -91,43 +145,66 @@ def client_named(name: str) -> Client:
         ) from None
 
 
-def server_entry(client: Client, command: Sequence[str]) -> dict[str, object]:
-    """Make the entry of one stdio server in the client's file."""
+def shown_path(path: Path, home: Path) -> str:
+    """Name a file for the person, with ``~`` for the home folder."""
+    return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
+
+
+def members_of(client: Client, entry: ServerEntry) -> dict[str, object]:
+    """Make the members of one stdio server in the client's file."""
+    members: dict[str, object]
     if client.name == "opencode":
-        return {"type": "local", "command": list(command), "enabled": True}
-    entry: dict[str, object] = {"command": command[0], "args": list(command[1:])}
-    return {"type": "stdio", **entry} if client.typed else entry
+        members = {"type": "local", "command": list(entry.command), "enabled": True}
+    else:
+        members = {"command": entry.command[0], "args": list(entry.command[1:])}
+        members = {"type": "stdio", **members} if client.typed else members
+    return {**members, client.environ_key: dict(entry.environ)} if entry.environ else members
 
 
-def add_command(client: Client, server: str, command: Sequence[str]) -> tuple[str, ...]:
+def entry_of(client: Client, members: Mapping[str, object]) -> ServerEntry:
+    """Read the members of one server in the client's file.
+
+    Raises:
+        ServerError: ``CLIENT_FILE_INVALID``.
+    """
+    command, args = members.get("command"), members.get("args", [])
+    words = command if isinstance(command, list) else [command, *_listed(args)]
+    environ = members.get(client.environ_key, {})
+    if not words or not all(isinstance(word, str) for word in words):
+        raise ERRORS.error("CLIENT_FILE_INVALID", "the entry of the server names no command")
+    return ServerEntry(
+        command=tuple(str(word) for word in words),
+        environ={str(key): str(value) for key, value in environ.items()}
+        if isinstance(environ, dict)
+        else {},
+    )
+
+
+def _listed(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
+
+
+def add_command(client: Client, server: str, entry: ServerEntry) -> tuple[str, ...]:
     """Return the client's own command that adds the server; empty if it has none."""
     if not client.add:
         return ()
     if client.told_json:
-        return (*client.add, json.dumps({"name": server, **server_entry(client, command)}))
-    separator = () if client.name == "gemini" else ("--",)
-    return (*client.add, server, *separator, *command)
+        return (*client.add, json.dumps({"name": server, **members_of(client, entry)}))
+    if client.name == "gemini":
+        # Its -e takes every word up to the next option.
+        return (*client.add, *_pairs("-e", entry), "-s", "user", server, *entry.command)
+    return (*client.add, server, *_pairs("--env", entry), "--", *entry.command)
 
 
-def config_block(client: Client, server: str, command: Sequence[str]) -> str:
+def _pairs(option: str, entry: ServerEntry) -> Sequence[str]:
+    return [word for key, value in entry.environ.items() for word in (option, f"{key}={value}")]
+
+
+def config_block(client: Client, server: str, entry: ServerEntry) -> str:
     """Write what to paste into the client's file."""
-    entry = server_entry(client, command)
-    if client.form == "toml":
-        import tomlkit
+    members = members_of(client, entry)
+    if client.form == "json":
+        return json.dumps({client.key: {server: members}}, indent=2, ensure_ascii=False) + "\n"
+    import tomlkit
 
-        table = tomlkit.table()
-        for name, value in entry.items():
-            table.add(name, value)
-        document = tomlkit.document()
-        servers = tomlkit.table(is_super_table=True)
-        servers.add(server, table)
-        document.add(client.key[0], servers)
-        text = tomlkit.dumps(document)
-    else:
-        nested: object = {server: entry}
-        for key in reversed(client.key):
-            nested = {key: nested}
-        text = json.dumps(nested, indent=2) + "\n"
-    own = add_command(client, server, command)
-    shown = f"# or: {shlex.join(own)}\n" if own and client.form == "toml" else ""
-    return shown + text
+    return tomlkit.dumps({client.key: {server: members}})

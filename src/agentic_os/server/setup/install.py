@@ -1,31 +1,40 @@
-"""Writing the server into a client's file: one key, everything else as it was.
+"""Writing the server, or the hook, into a client's file: one key, everything else as it was.
 
 Rules: a file that cannot be parsed is refused, not repaired; comments, order and other keys
-survive, because text is inserted and nothing is printed anew; the old file is kept beside the new
+survive, also those that the person added to our own entry; the old file is kept beside the new
 one; the new text is parsed and compared before it is published. Nothing is written on a dry run.
 """
 
 import difflib
-import json
-from collections.abc import Sequence
+import os
+import shlex
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from agentic_os.errors import AgenticOSError, FilesError
+from agentic_os.files import processes
 from agentic_os.files.publishing import publish
 from agentic_os.files.reading import Folder
 from agentic_os.server.codes import ERRORS
-from agentic_os.server.setup.clients import Client, server_entry
+from agentic_os.server.setup import json_edit
+from agentic_os.server.setup.clients import Client, ServerEntry, members_of
+from agentic_os.text.fencing import one_line
 
 MAX_FILE_BYTES = 8_388_608
 BACKUP_SUFFIX = ".before-agentic-os"
 ADD_SECONDS = 60
 CLIENT_FILE_MODE = 0o600
+REFUSAL_CHARS = 400
+REFUSAL_BYTES = 65_536
+_OWN_DEFAULTS = frozenset({"enabled", "type"})
+"""Members that an entry gets once; what the person made of them stays."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Installation:
-    """What was, or would be, changed. ``file`` is relative to the home folder.
+    """What was, or would be, changed. ``file`` is as the person is shown it.
 
     ``command`` is the client's own command, where that does it; there is no diff then.
     """
@@ -39,29 +48,23 @@ class Installation:
     command: tuple[str, ...] = ()
 
 
-def install_by_client(client: Client, command: Sequence[str], *, dry_run: bool) -> Installation:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """A client's file, and how it is shown."""
+
+    client: Client
+    path: Path
+    shown: str
+
+
+def install_by_client(target: Target, command: Sequence[str], *, dry_run: bool) -> Installation:
     """Let a client's own command add the server.
 
     Raises:
-        ServerError: ``CLIENT_REFUSED``: it did not end well.
+        ServerError: ``CLIENT_REFUSED``: it did not end well; its words are in the message.
     """
-    import shlex
-    import subprocess
-
     if not dry_run:
-        try:
-            done = subprocess.run(
-                command,
-                check=False,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=ADD_SECONDS,
-            )
-            said = f"refused with status {done.returncode}" if done.returncode else ""
-        except subprocess.TimeoutExpired:
-            said = f"did not end within {ADD_SECONDS} seconds"
-        except OSError:
-            said = "could not be started"
+        said = _run(command)
         if said:
             raise ERRORS.error(
                 "CLIENT_REFUSED",
@@ -69,8 +72,8 @@ def install_by_client(client: Client, command: Sequence[str], *, dry_run: bool) 
                 hint=f"Run it yourself: {shlex.join(command)}",
             )
     return Installation(
-        client=client.name,
-        file=client.file,
+        client=target.client.name,
+        file=target.shown,
         changed=True,
         written=not dry_run,
         diff="",
@@ -78,9 +81,56 @@ def install_by_client(client: Client, command: Sequence[str], *, dry_run: bool) 
     )
 
 
-def install(
-    client: Client, server: str, command: Sequence[str], *, home: Path, dry_run: bool
-) -> Installation:
+def _run(command: Sequence[str]) -> str:
+    """Run a client's command; return what went wrong, in its words, or nothing."""
+    try:
+        done = processes.run(
+            command,
+            environ=os.environ,
+            seconds=ADD_SECONDS,
+            limit_bytes=REFUSAL_BYTES,
+            with_errors=True,
+        )
+    except TimeoutError:
+        return f"did not end within {ADD_SECONDS} seconds"
+    except (OSError, ValueError):
+        return "could not be started"
+    if not done.status:
+        return ""
+    words = (done.errors.strip() or done.output.strip()).decode("utf-8", "replace")
+    lines = " / ".join(line.strip() for line in words.splitlines() if line.strip())
+    return f"refused with status {done.status}: {one_line(lines[-REFUSAL_CHARS:])}"
+
+
+def has_entry(target: Target, server: str) -> bool:
+    """Tell whether the file holds an entry of that name already."""
+    return read_entry(target, server) is not None
+
+
+def read_entry(target: Target, server: str) -> Mapping[str, Any] | None:
+    """Read the entry of a server; ``None`` if there is none.
+
+    Raises:
+        ServerError: ``CLIENT_FILE_INVALID``, ``CLIENT_FILE_UNREADABLE``.
+    """
+    text = _read(target)
+    if text is None or not text.strip():
+        return None
+    if target.client.form == "toml":
+        import tomli
+
+        try:
+            whole: object = tomli.loads(text)
+        except tomli.TOMLDecodeError:
+            raise _invalid(target, "it is not valid TOML") from None
+    else:
+        whole = _parsed(text, target)
+    servers = whole.get(target.client.key) if isinstance(whole, dict) else None
+    found = servers.get(server) if isinstance(servers, dict) else None
+    return found if isinstance(found, dict) else None
+
+
+def install(target: Target, server: str, entry: ServerEntry, *, dry_run: bool) -> Installation:
     """Merge one server into a client's file.
 
     Raises:
@@ -88,197 +138,183 @@ def install(
             ``CLIENT_FILE_UNREADABLE``.
         FilesError: it cannot be written.
     """
-    path = home / client.file
-    old = _read(path, client)
-    entry = server_entry(client, command)
-    new = (_toml if client.form == "toml" else _json)(old or "", client, server, entry)
+    change = _toml if target.client.form == "toml" else _json
+    return _changed(target, lambda old: change(old, target, server, entry), dry_run=dry_run)
+
+
+def uninstall(target: Target, server: str, *, dry_run: bool) -> Installation:
+    """Take one server out of a client's file.
+
+    Raises:
+        As ``install``.
+    """
+
+    def change(old: str) -> str:
+        if not old.strip():
+            return old
+        if target.client.form == "toml":
+            return _without_toml(old, target, server)
+        return _edited(
+            old, target, lambda text: json_edit.remove_in(text, (target.client.key, server))
+        )
+
+    return _changed(target, change, dry_run=dry_run)
+
+
+def edit_json(target: Target, edit: Callable[[str], str], *, dry_run: bool) -> Installation:
+    """Edit a client's JSON file by an edit of its text.
+
+    Raises:
+        As ``install``.
+    """
+    return _changed(target, lambda old: _edited(old, target, edit), dry_run=dry_run)
+
+
+def _edited(old: str, target: Target, edit: Callable[[str], str]) -> str:
+    _parsed(old, target)
+    try:
+        new = edit(old)
+        json_edit.parse(new)
+    except (ValueError, IndexError):
+        raise _invalid(target, "its form is not understood well enough to change it") from None
+    return new
+
+
+def _changed(target: Target, change: Callable[[str], str], *, dry_run: bool) -> Installation:
+    old = _read(target)
+    new = change(old or "")
+    name = target.shown.removeprefix("~/")
     diff = "".join(
         difflib.unified_diff(
             (old or "").splitlines(keepends=True),
             new.splitlines(keepends=True),
-            fromfile=client.file,
-            tofile=client.file,
+            fromfile=name,
+            tofile=name,
         )
     )
-    if dry_run or new == old:
-        return Installation(
-            client=client.name, file=client.file, changed=new != old, written=False, diff=diff
-        )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    target = path.resolve()
-    backup, mode = None, CLIENT_FILE_MODE
-    if old is not None:
-        mode = target.stat().st_mode & 0o777
-        backup = client.file + BACKUP_SUFFIX
-        publish(home / backup, old.encode("utf-8"), mode)
-    publish(target, new.encode("utf-8"), mode)
-    return Installation(
-        client=client.name,
-        file=client.file,
-        changed=True,
-        written=True,
+    made = Installation(
+        client=target.client.name,
+        file=target.shown,
+        changed=new != (old or ""),
+        written=False,
         diff=diff,
-        backup=backup,
+    )
+    if dry_run or not made.changed:
+        return made
+    backup = _publish(target, old, new)
+    return Installation(
+        client=made.client, file=made.file, changed=True, written=True, diff=diff, backup=backup
     )
 
 
-def _read(path: Path, client: Client) -> str | None:
+def _publish(target: Target, old: str | None, new: str) -> str | None:
+    target.path.parent.mkdir(parents=True, exist_ok=True)
+    real = target.path.resolve()
+    if old is None:
+        publish(real, new.encode("utf-8"), CLIENT_FILE_MODE)
+        return None
+    mode = real.stat().st_mode & 0o777
+    beside = target.path.with_name(target.path.name + BACKUP_SUFFIX)
+    publish(beside, old.encode("utf-8"), mode)
+    publish(real, new.encode("utf-8"), mode)
+    return target.shown + BACKUP_SUFFIX
+
+
+def _read(target: Target) -> str | None:
     try:
-        real = path.resolve()
+        real = target.path.resolve()
         with Folder.open(real.parent) as folder:
             return folder.read(real.name, limit_bytes=MAX_FILE_BYTES).data.decode("utf-8")
     except FilesError as fault:
         if fault.code == "FILE_MISSING":
             return None
         raise ERRORS.error(
-            "CLIENT_FILE_UNREADABLE", f"{client.file} cannot be read: {fault.message}"
+            "CLIENT_FILE_UNREADABLE", f"{target.shown} cannot be read: {fault.message}"
         ) from None
     except UnicodeDecodeError:
-        raise _invalid(client, "it is not UTF-8") from None
+        raise _invalid(target, "it is not UTF-8") from None
 
 
-def _toml(old: str, client: Client, server: str, entry: dict[str, object]) -> str:
+def _merged(has: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the members to set: ours, without what the person may have changed."""
+    return {
+        name: value
+        for name, value in wanted.items()
+        if name not in _OWN_DEFAULTS or name not in has
+    }
+
+
+def _toml(old: str, target: Target, server: str, entry: ServerEntry) -> str:
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
+    client = target.client
+    try:
+        document = tomlkit.parse(old)
+        servers = document.setdefault(client.key, tomlkit.table(is_super_table=True))
+        table = servers.setdefault(server, tomlkit.table())
+        for name, value in _merged(table, members_of(client, entry)).items():
+            if isinstance(value, dict):
+                variables = table.setdefault(name, tomlkit.table())
+                for key, one in value.items():
+                    if variables.get(key) != one:
+                        variables[key] = one
+            elif table.get(name) != value:
+                table[name] = value
+        return tomlkit.dumps(document)
+    except (TOMLKitError, TypeError, AttributeError):
+        raise _invalid(target, "it is not valid TOML of the expected form") from None
+
+
+def _without_toml(old: str, target: Target, server: str) -> str:
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 
     try:
         document = tomlkit.parse(old)
-        servers = document.setdefault(client.key[0], tomlkit.table(is_super_table=True))
-        table = servers.setdefault(server, tomlkit.table())
-        for name, value in entry.items():
-            if table.get(name) != value:
-                table[name] = value
+        servers = document.get(target.client.key)
+        if servers is None or server not in servers:
+            return old
+        del servers[server]
         return tomlkit.dumps(document)
     except (TOMLKitError, TypeError, AttributeError):
-        raise _invalid(client, "it is not valid TOML of the expected form") from None
+        raise _invalid(target, "it is not valid TOML of the expected form") from None
 
 
-def _json(old: str, client: Client, server: str, entry: dict[str, object]) -> str:
+def _json(old: str, target: Target, server: str, entry: ServerEntry) -> str:
+    client, wanted = target.client, members_of(target.client, entry)
     if not old.strip():
-        return json.dumps({client.key[0]: {server: entry}}, indent=2) + "\n"
-    before = _parsed(old, client)
-    servers = before.get(client.key[0], {})
-    if not isinstance(servers, dict):
-        raise _invalid(client, f"{client.key[0]} is not an object")
-    if servers.get(server) == entry:
-        return old
-    new = _inserted(old, client, server, entry, has_table=client.key[0] in before)
-    wanted = {**before, client.key[0]: {**servers, server: entry}}
-    if _parsed(new, client) != wanted:
-        raise _invalid(client, "its form is not understood well enough to change it")
-    return new
+        return json_edit.set_in("{}", (client.key, server), wanted) + "\n"
+    servers = _parsed(old, target).get(client.key, {})
+    has = servers.get(server) if isinstance(servers, dict) else None
+    if not isinstance(has, dict):
+        return _edited(
+            old, target, lambda text: json_edit.set_in(text, (client.key, server), wanted)
+        )
+
+    def merge(text: str) -> str:
+        for name, value in _merged(has, wanted).items():
+            inner = has.get(name)
+            if isinstance(value, dict) and isinstance(inner, dict):
+                for key, one in value.items():
+                    if inner.get(key) != one:
+                        text = json_edit.set_in(text, (client.key, server, name, key), one)
+            elif inner != value:
+                text = json_edit.set_in(text, (client.key, server, name), value)
+        return text
+
+    return _edited(old, target, merge)
 
 
-def _parsed(text: str, client: Client) -> dict[str, object]:
+def _parsed(text: str, target: Target) -> dict[str, Any]:
     try:
-        value = json.loads(_without_comments(text))
-    except (ValueError, RecursionError):
-        raise _invalid(client, "it is not valid JSON") from None
+        value = json_edit.parse(text or "{}")
+    except ValueError:
+        raise _invalid(target, "it is not valid JSON") from None
     if not isinstance(value, dict):
-        raise _invalid(client, "it is not a JSON object")
+        raise _invalid(target, "it is not a JSON object")
     return value
 
 
-def _inserted(
-    text: str, client: Client, server: str, entry: dict[str, object], *, has_table: bool
-) -> str:
-    plain = _without_comments(text)
-    own = json.dumps(entry, indent=2).replace("\n", "\n    ")
-    if has_table:
-        start = _value_start(plain, 0, client.key[0])
-        existing = _find_key(plain, start, server)
-        if existing is not None:
-            begin = _skip(plain, existing)
-            end = begin + json.JSONDecoder().raw_decode(plain[begin:])[1]
-            return text[:begin] + own + text[end:]
-        at = plain.index("{", start) + 1
-        empty = plain[_skip(plain, at)] == "}"
-        piece = f"\n    {json.dumps(server)}: {own}{'' if empty else ','}"
-        return text[:at] + piece + ("\n  " if empty else "") + text[at:]
-    at = plain.index("{") + 1
-    empty = plain[_skip(plain, at)] == "}"
-    block = f"\n  {json.dumps(client.key[0])}: {{\n    {json.dumps(server)}: {own}\n  }}"
-    return text[:at] + block + ("\n" if empty else ",") + text[at:]
-
-
-def _value_start(plain: str, at: int, key: str) -> int:
-    found = _find_key(plain, at, key)
-    if found is None:
-        raise ValueError(key)
-    return found
-
-
-def _find_key(plain: str, at: int, key: str) -> int | None:
-    """Where the value of a key of the object at ``at`` begins (after the colon)."""
-    decoder = json.JSONDecoder()
-    at = plain.index("{", at) + 1
-    while True:
-        at = _skip(plain, at)
-        if plain[at] == "}":
-            return None
-        name, used = decoder.raw_decode(plain[at:])
-        at = _skip(plain, at + used)
-        at += 1  # the colon
-        if name == key:
-            return at
-        at = _skip(plain, at)
-        at += decoder.raw_decode(plain[at:])[1]
-        at = _skip(plain, at)
-        if plain[at] == ",":
-            at += 1
-
-
-def _skip(plain: str, at: int) -> int:
-    while at < len(plain) and plain[at] in " \t\r\n":
-        at += 1
-    return at
-
-
-def _without_comments(text: str) -> str:
-    """Replace comments and trailing commas by spaces, so that every position stays the same."""
-    out = list(text)
-    at, inside = 0, False
-    while at < len(text):
-        here = text[at]
-        if inside:
-            if here == "\\":
-                at += 1
-            elif here == '"':
-                inside = False
-        elif here == '"':
-            inside = True
-        elif text.startswith(("//", "/*"), at):
-            line = text.startswith("//", at)
-            end = text.find("\n" if line else "*/", at + 2)
-            end = len(text) if end < 0 else end + (0 if line else 2)
-            for place in range(at, end):
-                if out[place] != "\n":
-                    out[place] = " "
-            at = end
-            continue
-        at += 1
-    return _without_trailing_commas("".join(out))
-
-
-def _without_trailing_commas(text: str) -> str:
-    out = list(text)
-    inside, escaped, comma = False, False, -1
-    for at, here in enumerate(text):
-        if inside:
-            inside = escaped or here != '"'
-            escaped = not escaped and here == "\\"
-            continue
-        if here == '"':
-            inside, comma = True, -1
-        elif here == ",":
-            comma = at
-        elif here in "}]" and comma >= 0:
-            out[comma] = " "
-            comma = -1
-        elif not here.isspace():
-            comma = -1
-    return "".join(out)
-
-
-def _invalid(client: Client, why: str) -> AgenticOSError:
-    return ERRORS.error("CLIENT_FILE_INVALID", f"{client.file} was not changed: {why}")
+def _invalid(target: Target, why: str) -> AgenticOSError:
+    return ERRORS.error("CLIENT_FILE_INVALID", f"{target.shown} was not changed: {why}")

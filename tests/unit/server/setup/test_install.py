@@ -7,8 +7,15 @@ import tomli
 
 from agentic_os.errors import ServerError
 from agentic_os.server.setup import install as installing
-from agentic_os.server.setup.clients import client_named
-from agentic_os.server.setup.install import BACKUP_SUFFIX, Installation, install, install_by_client
+from agentic_os.server.setup.clients import ServerEntry, client_named
+from agentic_os.server.setup.install import (
+    BACKUP_SUFFIX,
+    Installation,
+    Target,
+    install,
+    install_by_client,
+    uninstall,
+)
 
 COMMAND = ("agentic-os", "serve")
 COMMENTED = """{
@@ -22,12 +29,20 @@ COMMENTED = """{
 ENTRY = {"command": "agentic-os", "args": ["serve"]}
 
 
-def installed(home: Path, client: str, *, dry_run: bool = False) -> Installation:
-    return install(client_named(client), "agentic-os", COMMAND, home=home, dry_run=dry_run)
+def target(home: Path, client: str) -> Target:
+    known = client_named(client)
+    return Target(client=known, path=home / known.servers.file, shown=f"~/{known.servers.file}")
+
+
+def installed(
+    home: Path, client: str, *, dry_run: bool = False, environ: dict[str, str] | None = None
+) -> Installation:
+    entry = ServerEntry(command=COMMAND, environ=environ or {})
+    return install(target(home, client), "agentic-os", entry, dry_run=dry_run)
 
 
 def write(home: Path, client: str, text: str) -> Path:
-    path = home / client_named(client).file
+    path = home / client_named(client).servers.file
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     return path
@@ -136,10 +151,10 @@ def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_clients_own_command_is_run_or_only_told() -> None:
-    client, command = client_named("codex"), (sys.executable, "-c", "print('noise')")
+    codex, command = target(Path("/nowhere"), "codex"), (sys.executable, "-c", "print('noise')")
 
-    dry = install_by_client(client, ("no-such-program",), dry_run=True)
-    done = install_by_client(client, command, dry_run=False)
+    dry = install_by_client(codex, ("no-such-program",), dry_run=True)
+    done = install_by_client(codex, command, dry_run=False)
 
     assert (dry.written, dry.command) == (False, ("no-such-program",))
     assert (done.written, done.command, done.diff) == (True, command, "")
@@ -149,6 +164,10 @@ def test_a_clients_own_command_is_run_or_only_told() -> None:
     ("command", "said"),
     [
         ((sys.executable, "-c", "raise SystemExit(3)"), "refused with status 3"),
+        (
+            (sys.executable, "-c", "raise SystemExit('\\x1b[1mIt already exists.\\n See --help.')"),
+            r"status 1: <U\+001B>\[1mIt already exists. / See --help.",
+        ),
         ((sys.executable, "-c", "import time; time.sleep(60)"), "did not end within"),
         (("/no/such/program",), "could not be started"),
     ],
@@ -159,7 +178,77 @@ def test_a_clients_command_that_fails_is_named(
     monkeypatch.setattr(installing, "ADD_SECONDS", 60 if "sleep" not in command[-1] else 0.2)
 
     with pytest.raises(ServerError, match=said) as fault:
-        install_by_client(client_named("codex"), command, dry_run=False)
+        install_by_client(target(Path("/nowhere"), "codex"), command, dry_run=False)
 
     assert fault.value.code == "CLIENT_REFUSED"
     assert "Run it yourself: " in fault.value.hint
+
+
+@pytest.mark.parametrize(
+    ("client", "text"),
+    [
+        (
+            "cursor",
+            (
+                '{"mcpServers": {"agentic-os": {"command": "old", "args": ["serve"], // mine\n'
+                '  "env": {"TOKEN": "mine", "AGENTIC_OS_CONFIG_DIR": "/old"}, "timeout": 9}}}'
+            ),
+        ),
+        (
+            "codex",
+            (
+                '[mcp_servers.agentic-os]\ncommand = "old"\nargs = ["serve"]\ntimeout = 9  # mine\n'
+                '[mcp_servers.agentic-os.env]\nTOKEN = "mine"\nAGENTIC_OS_CONFIG_DIR = "/old"\n'
+            ),
+        ),
+    ],
+)
+def test_what_the_person_added_to_our_entry_stays(tmp_path: Path, client: str, text: str) -> None:
+    path = write(tmp_path, client, text)
+
+    done = installed(
+        tmp_path, client, environ={"AGENTIC_OS_CONFIG_DIR": "/new", "DOTAIOS_PATH": "/a"}
+    )
+
+    new = path.read_text()
+    parsed = tomli.loads(new) if client == "codex" else json.loads(new.replace("// mine", ""))
+    entry = parsed[client_named(client).key]["agentic-os"]
+    assert done.written
+    assert "mine" in new
+    assert entry == {
+        "command": "agentic-os",
+        "args": ["serve"],
+        "timeout": 9,
+        "env": {"TOKEN": "mine", "AGENTIC_OS_CONFIG_DIR": "/new", "DOTAIOS_PATH": "/a"},
+    }
+
+
+def test_a_server_that_the_person_switched_off_stays_off(tmp_path: Path) -> None:
+    path = write(
+        tmp_path, "opencode", '{"mcp": {"agentic-os": {"type": "local", "enabled": false}}}'
+    )
+
+    installed(tmp_path, "opencode")
+
+    assert json.loads(path.read_text())["mcp"]["agentic-os"] == {
+        "type": "local",
+        "enabled": False,
+        "command": list(COMMAND),
+    }
+
+
+@pytest.mark.parametrize("client", ["cursor", "codex"])
+def test_uninstalling_leaves_the_rest(tmp_path: Path, client: str) -> None:
+    old = '# mine\n[mcp_servers.other]\ncommand = "y"\n' if client == "codex" else COMMENTED
+    path = write(tmp_path, client, old)
+    nothing = uninstall(target(tmp_path, client), "agentic-os", dry_run=False)
+    installed(tmp_path, client)
+
+    done = uninstall(target(tmp_path, client), "agentic-os", dry_run=False)
+
+    assert not nothing.changed
+    assert done.written
+    assert "agentic-os" not in path.read_text()
+    for word in ("mine" if client == "codex" else "// my servers", "other"):
+        assert word in path.read_text()
+    assert not uninstall(target(tmp_path / "empty", client), "agentic-os", dry_run=False).changed

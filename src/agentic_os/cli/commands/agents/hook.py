@@ -1,12 +1,20 @@
 """``agentic-os hook``: what harnesses call by themselves."""
 
+from typing import Annotated
+
 import typer
 
-from agentic_os.cli.options import Roots
+from agentic_os.cli.options import Json, Roots
 
 app = typer.Typer(
     help="Hooks that a harness calls by itself.", no_args_is_help=True, rich_markup_mode=None
 )
+
+
+HookClient = Annotated[
+    str, typer.Option("--client", metavar="CLIENT", help="claude-code, codex or gemini.")
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be done; write nothing.")]
 
 
 @app.callback()
@@ -26,3 +34,27 @@ def session_start(root: Roots = None) -> None:
     from agentic_os.cli.actions.agents import hooks
 
     hooks.session_start(root=root or ())
+
+
+@app.command("install")
+def install(
+    client: HookClient, root: Roots = None, dry_run: DryRun = False, json: Json = False
+) -> None:
+    """Add the session-start hook to a client's file of hooks; everything else in it stays.
+
+    Example: agentic-os hook install --client claude-code --dry-run
+    """
+    from agentic_os.cli.actions.agents import clients
+
+    clients.install_hooks(client=client, root=root or (), dry_run=dry_run, json=json)
+
+
+@app.command("uninstall")
+def uninstall(client: HookClient, dry_run: DryRun = False, json: Json = False) -> None:
+    """Take the session-start hook out of a client's file of hooks.
+
+    Example: agentic-os hook uninstall --client claude-code
+    """
+    from agentic_os.cli.actions.agents import clients
+
+    clients.uninstall_hooks(client=client, dry_run=dry_run, json=json)

@@ -51,10 +51,40 @@ def install(
 ) -> None:
     """Add the server to a client: by its own command where it has one, else in its file.
 
-    Only one key is merged; comments and other keys stay, and the old file is kept beside it.
+    The entry names the environment and the roots that the server needs to see what you see here.
+    In a file only one key is merged: comments, other keys and what you added to the entry stay,
+    and the old file is kept beside it.
 
     Example: agentic-os mcp install --client cursor --dry-run
     """
     from agentic_os.cli.actions.agents import clients
 
     clients.install(client=client, root=root or (), profile=profile, dry_run=dry_run, json=json)
+
+
+@app.command("check")
+def check(client: ClientName, json: Json = False) -> None:
+    """Start the installed entry as the client would, and show what the server sees.
+
+    Example: agentic-os mcp check --client codex
+    """
+    from agentic_os.cli.actions.agents import clients
+
+    clients.check(client=client, json=json)
+
+
+@app.command("uninstall")
+def uninstall(
+    client: ClientName,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would be done; write nothing.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Take the server out of a client's file; everything else in it stays.
+
+    Example: agentic-os mcp uninstall --client cursor
+    """
+    from agentic_os.cli.actions.agents import clients
+
+    clients.uninstall(client=client, dry_run=dry_run, json=json)
