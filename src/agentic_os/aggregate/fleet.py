@@ -29,7 +29,16 @@ class Person:
     @classmethod
     def here(cls) -> "Person":
         """Return the surroundings of this process."""
-        return cls(environ=os.environ, home=Path.home(), current=Path.cwd())
+        return cls(environ=os.environ, home=Path.home(), current=_current_folder())
+
+
+def _current_folder() -> Path:
+    """Return the current folder; one that was deleted is still named, as the shell names it."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        named = os.environ.get("PWD", "")
+        return Path(named if named.startswith("/") else "/")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

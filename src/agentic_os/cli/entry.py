@@ -17,9 +17,16 @@ import typer
 
 from agentic_os.cli.app import command_name, part_for
 from agentic_os.cli.output import ClosedPipeError, OutputFailedError, flush, mute, print_error, say
-from agentic_os.errors import AgenticOSError, OperationInterruptedError, UsageError
+from agentic_os.errors import (
+    AgenticOSError,
+    FilesError,
+    OperationInterruptedError,
+    UsageError,
+)
 
 INTERRUPTED = OperationInterruptedError.exit_code
+HOOK = ("hook", "session-start")
+"""The command whose exit code is 0 whatever happens."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -31,6 +38,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     atexit.unregister(gc.freeze)
     atexit.register(gc.freeze)
     words = list(sys.argv[1:] if arguments is None else arguments)
+    code = _finished(words)
+    # A harness takes any other code for "stop", or for "ignore the answer".
+    return 0 if tuple(words[: len(HOOK)]) == HOOK else code
+
+
+def _finished(words: list[str]) -> int:
     try:
         code = _run(words)
         flush()
@@ -59,6 +72,8 @@ def _run(words: list[str]) -> int:
     except OutputFailedError:
         raise
     except OSError as fault:
+        if fault.errno == errno.ENOENT and _is_adrift():
+            return print_error(_ADRIFT, words, command_name(words))
         if fault.errno not in _NO_ROOM:
             raise
         raise OutputFailedError(f"the output cannot be written: {fault.strerror}") from fault
@@ -74,6 +89,22 @@ def _run(words: list[str]) -> int:
 
 
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
+
+
+_ADRIFT = FilesError(
+    "the current folder does not exist any more",
+    code="FOLDER_GONE",
+    hint="Change to a folder that is there, and try again.",
+)
+
+
+def _is_adrift() -> bool:
+    """Tell whether the folder that this process runs in was deleted."""
+    try:
+        Path.cwd()
+    except OSError:
+        return True
+    return False
 
 
 def _usage(fault: typer.TyperException, words: list[str]) -> int:

@@ -11,6 +11,7 @@ import pytest
 
 from support.aios.builder import AiosBuilder
 from support.fleet.builder import FleetBuilder
+from support.process.cli_call import call
 
 MAX_ANSWER_CHARS = 9_000
 SHARED: dict[str, Any] = {
@@ -93,3 +94,54 @@ def test_the_answer_is_the_same_whoever_asks(
     }
 
     assert len(answers) == 1
+
+
+def started(current: Path, script: str) -> "subprocess.CompletedProcess[bytes]":
+    """The hook as a shell starts it, in surroundings that the script makes."""
+    return subprocess.run(
+        [
+            "/bin/bash",
+            "-c",
+            script.replace("HOOK", f"{sys.executable} -m agentic_os hook session-start"),
+        ],
+        capture_output=True,
+        cwd=current,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "mkdir gone; cd gone; rmdir ../gone; HOOK </dev/null",
+        "HOOK <&-",
+        "HOOK --no-such-option </dev/null",
+        "AGENTIC_OS_CONFIG_DIR=relative HOOK </dev/null",
+        "AGENTIC_OS_CACHE_DIR=/dev/null/x HOOK </dev/null",
+        "echo '{' | HOOK --root /no/such/root",
+        "HOOK </dev/null >/dev/full",
+        "HOOK </dev/null | true; exit ${PIPESTATUS[0]}",
+    ],
+)
+def test_whatever_happens_the_code_is_0(tmp_path: Path, script: str) -> None:
+    done = started(tmp_path, script)
+
+    assert done.returncode == 0, done.stderr.decode()
+    assert b"Traceback" not in done.stderr
+    if done.stdout:
+        assert json.loads(done.stdout)["hookSpecificOutput"]["hookEventName"] == "SessionStart"
+
+
+def test_a_fault_of_our_own_is_said_to_the_person(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_arguments: object) -> None:
+        raise RuntimeError("a fault")
+
+    monkeypatch.setattr("agentic_os.cli.actions.agents.hooks.answer", broken)
+
+    finished = call("hook", "session-start")
+
+    document = json.loads(finished.text)
+    assert finished.code == 0
+    assert "RuntimeError" in document["systemMessage"]
+    assert document["hookSpecificOutput"]["additionalContext"] == ""

@@ -58,6 +58,13 @@ def session_start(data: bytes, person: Person, roots: tuple[str, ...] = ()) -> H
     return HookAnswer(line=_fitted(aios, fleet, [*notes, *said], told), trouble=told)
 
 
+def failed(fault: Exception) -> HookAnswer:
+    """Answer with nothing but what went wrong, for the person."""
+    code = fault.code if isinstance(fault, AgenticOSError) else type(fault).__name__
+    told = (f"The session-start hook failed ({code}); agentic-os doctor may say why.",)
+    return HookAnswer(line=_fitted("", [], [], told), trouble=told)
+
+
 def _asked(data: bytes) -> tuple[Mapping[str, object], list[str]]:
     if not data.strip():
         return {}, ["The hook got no input; it answers for the folder that it runs in."]

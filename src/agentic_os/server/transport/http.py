@@ -9,6 +9,7 @@ would stand where ``gate.Gate`` stands.
 import secrets
 import socket
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -225,8 +226,9 @@ def serve_http(
 
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
-            sys.stderr.write(f"listening on {scheme}://{options.host}:{port}{MCP_PATH}\n")
-            sys.stderr.flush()
+            with suppress(OSError):  # nobody may be there to read it
+                sys.stderr.write(f"listening on {scheme}://{options.host}:{port}{MCP_PATH}\n")
+                sys.stderr.flush()
 
     server = Server(
         uvicorn.Config(

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import typer
 
+from agentic_os.aggregate.fleet import Person
 from agentic_os.cli.options import FULL_PROFILE
 from agentic_os.cli.output import say, write, write_document
 from agentic_os.results import Answer
@@ -149,7 +150,7 @@ def _asked(root: Sequence[str], profile: str) -> Asked:
         program=found or (str(beside) if beside.is_file() else "agentic-os"),
         environ=os.environ,
         home=Path.home(),
-        current=Path.cwd(),
+        current=Person.here().current,
         roots=root,
         profile_words=() if profile == FULL_PROFILE else ("--profile", profile),
     )
