@@ -1,8 +1,8 @@
 """Real harness programs, set up by ``mcp install``, list the server as connected.
 
 ``.ci/services`` installs them by npm into ``build/harnesses``; ``AGENTIC_OS_HARNESSES`` names
-another folder of programs. The person's own environment moves every place, as it may on a real machine.
-Codex connects only in a session, so one is run against a model's interface on loopback.
+another folder of programs. The person's own environment moves every place, as it may on a real
+machine. Codex connects only in a session, so one is run against a model's interface on loopback.
 """
 
 import json
