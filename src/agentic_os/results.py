@@ -110,11 +110,15 @@ class ProjectView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RootView(msgspec.Struct, frozen=True, kw_only=True):
-    """One root that was walked: how much was seen and which bounds were hit."""
+    """One root that was walked: how much was seen and which bounds were hit.
+
+    ``pruned`` counts the folders of dependencies, builds and caches that were passed over.
+    """
 
     path: str
     folders: int
     projects: int
+    pruned: int = 0
     diagnostics: tuple[Diagnostic, ...] = ()
 
 

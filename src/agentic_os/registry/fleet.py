@@ -132,6 +132,7 @@ def load_fleet(
             RootView(
                 path=one_line(redactor.redact(str(found.root)).text),
                 folders=found.folders,
+                pruned=found.pruned,
                 projects=counts.get(found.root, 0) if found.folders else 0,
                 diagnostics=redacted_value(
                     (*found.diagnostics, *loader.of_root.get(position, ())), redactor

@@ -10,6 +10,8 @@ from agentic_os.registry.walk.pruning import MARKER_FILES, PRUNED_NAMES
 
 GIT = ".git"
 SPECIAL = frozenset({GIT, *LAYOUTS})
+_PROJECT_MARKS = (GIT, *(f"{layout}/config.yaml" for layout in LAYOUTS))
+"""What makes a folder a project of its own, even one called ``build`` or ``vendor``."""
 FOLDER_FLAGS = (
     os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 )
@@ -17,12 +19,16 @@ FOLDER_FLAGS = (
 
 @dataclass(slots=True)
 class Listing:
-    """One folder: its special names, marker files, folders that may be entered."""
+    """One folder: its special names, marker files, folders that may be entered.
+
+    ``pruned`` counts the folders that are passed over for their names.
+    """
 
     special: dict[str, EntryKind]
     markers: set[str]
     below: list[str]
     cut: bool = False
+    pruned: int = 0
 
 
 def scan(fd: int, limit: int) -> Listing:
@@ -38,22 +44,28 @@ def scan(fd: int, limit: int) -> Listing:
                         listing.special[name] = kind
                 break
             try:
-                _file_under(entry, listing)
+                _file_under(fd, entry, listing)
             except OSError:
                 continue  # its kind needs a stat here, and it vanished or may not be looked at
     return listing
 
 
-def _file_under(entry: os.DirEntry[str], listing: Listing) -> None:
+def _file_under(fd: int, entry: os.DirEntry[str], listing: Listing) -> None:
     name = entry.name
     if name[0] == ".":
         if name in SPECIAL:
             listing.special[name] = _kind(entry)
     elif entry.is_dir(follow_symlinks=False):
-        if name not in PRUNED_NAMES:
+        if name not in PRUNED_NAMES or _is_project(fd, name):
             listing.below.append(name)
+        else:
+            listing.pruned += 1
     elif name in MARKER_FILES:
         listing.markers.add(name)
+
+
+def _is_project(fd: int, name: str) -> bool:
+    return any(kind_at(fd, f"{name}/{mark}") is not None for mark in _PROJECT_MARKS)
 
 
 def _kind(entry: os.DirEntry[str]) -> EntryKind:

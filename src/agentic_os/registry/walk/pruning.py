@@ -44,7 +44,10 @@ PRUNED_NAMES = frozenset(
         "lost+found",
     }
 )
-"""Names of folders that are never entered, beside every dotted one (``.venv``, ``.tox``…)."""
+"""Names of folders that are not entered, beside every dotted one (``.venv``, ``.tox``…).
+
+The walk for projects enters one that is a checkout or holds a descriptor all the same.
+"""
 
 # A file of this name says what the folder that holds it is.
 VENV_FILE = "pyvenv.cfg"

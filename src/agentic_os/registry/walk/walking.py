@@ -48,10 +48,14 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Walk(msgspec.Struct, frozen=True, kw_only=True):
-    """What the walk of one root saw."""
+    """What the walk of one root saw.
+
+    ``pruned`` counts the folders of dependencies, builds and caches that it passed over.
+    """
 
     root: Path
     folders: int
+    pruned: int
     candidates: tuple[Candidate, ...]
     diagnostics: tuple[Diagnostic, ...]
 
@@ -129,6 +133,7 @@ class _Run:
         self._aios = os.path.realpath(options.aios) if options.aios else None
         self._home = os.path.realpath(options.home) if options.home else None
         self._folders = 0
+        self._pruned = 0
         self._candidates: list[Candidate] = []
         self._diagnostics: list[Diagnostic] = []
         self._deep = 0
@@ -153,6 +158,7 @@ class _Run:
             listing = self._list(path, relative)
             if listing is None:
                 continue
+            self._pruned += listing.pruned
             if listing.special:
                 if listing.special.get(GIT) in _GIT_KINDS and path != self._home:
                     checkouts = (path, *checkouts)
@@ -180,6 +186,7 @@ class _Run:
         return Walk(
             root=self._root,
             folders=self._folders,
+            pruned=self._pruned,
             candidates=tuple(self._candidates),
             diagnostics=tuple(self._diagnostics),
         )

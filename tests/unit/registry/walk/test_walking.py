@@ -51,6 +51,19 @@ def test_projects_are_found_at_any_level_in_the_order_of_names(root: Path) -> No
     assert walked.root == Path(os.path.realpath(root))
 
 
+@pytest.mark.parametrize(
+    "name", ["build", "dist", "target", "vendor", "venv", "virtualenv", "node_modules"]
+)
+def test_a_checkout_or_a_described_folder_is_a_project_whatever_its_name(
+    root: Path, name: str
+) -> None:
+    make(root, f"a/{name}/.agents/config.yaml", f"b/{name}/.git/", f"b/{name}/in/.agents/")
+    make(root, f"c/{name}/.agents/", f"c/{name}/other/.agents/config.yaml")
+    walked = run(root)
+    assert found(walked) == [f"a/{name}", f"b/{name}/in"]
+    assert walked.pruned == 1
+
+
 def test_a_root_may_itself_be_a_project_with_others_in_it(root: Path) -> None:
     make(root, ".agents/", ".claude/", "sub/.agents/")
     walked = run(root)
@@ -233,10 +246,10 @@ def test_an_entry_whose_kind_cannot_be_told_is_passed_over(
     make(root, "a/.agents/", "odd/")
     really_file = listing._file_under
 
-    def fail(entry: "os.DirEntry[str]", found: listing.Listing) -> None:
+    def fail(fd: int, entry: "os.DirEntry[str]", found: listing.Listing) -> None:
         if entry.name == "odd":
             raise OSError
-        really_file(entry, found)
+        really_file(fd, entry, found)
 
     monkeypatch.setattr(listing, "_file_under", fail)
     assert found(run(root)) == ["a"]

@@ -57,7 +57,10 @@ def print_projects(*, root: Sequence[str], json: bool, jsonl: bool) -> None:
         say_noticed(telling, about=project.id)
     if not answer.data.projects:
         for found in answer.data.roots:
-            say(f"No project below {found.path} ({found.folders} folders looked at).")
+            passed = (
+                f"; {found.pruned} of dependencies and builds passed over" if found.pruned else ""
+            )
+            say(f"No project below {found.path} ({found.folders} folders looked at{passed}).")
         say("A project is a folder with .agents/config.yaml (or the older .claude/config.yaml).")
 
 
