@@ -3,6 +3,7 @@
 import json
 import random
 import sqlite3
+import tempfile
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
@@ -83,6 +84,45 @@ def test_the_whole_fleet_has_edges_to_lose(fleet_root: Path) -> None:
     rules = {row[3] for row in fleet.dump()["cross"]}
     assert rules == {"R1", "R2", "R3b", "R3d"}
     fleet.connection.close()
+
+
+EDITED = {
+    "base/pyproject.toml": (pyproject("base"), pyproject("base", "fancy")),
+    "base/base/__init__.py": ("from base.deep import thing\n", "def thing(): ...\n", "other = 1\n"),
+    "base/base/deep.py": ("def thing(): ...\n", "x = 1\n\ndef thing(): ...\n"),
+    "lib/pyproject.toml": (pyproject("fancy", "base"), pyproject("fancy")),
+    "lib/fancy/__init__.py": ("from base import *\n", "from base import thing\n", "load = 1\n"),
+    "app/pyproject.toml": (pyproject("app", "fancy"),),
+    "app/app.py": ("import fancy\nfancy.thing()\n", "from fancy import thing\nthing()\n", "x\n"),
+    "twin/pyproject.toml": (pyproject("twin"), pyproject("fancy")),
+}
+
+
+@settings(max_examples=25, deadline=None)
+@given(edits=st.lists(st.sampled_from(sorted(EDITED)), min_size=1, max_size=6), data=st.data())
+def test_edges_derived_after_edits_are_those_of_a_new_store(
+    edits: list[str], data: st.DataObject
+) -> None:
+    """Only what an edit can show in is derived anew; nothing may be missed by that."""
+    with tempfile.TemporaryDirectory() as folder:
+        files: dict[str, dict[str, str]] = {}
+        for path, texts in EDITED.items():
+            name, _, inner = path.partition("/")
+            files.setdefault(name, {})[inner] = texts[0]
+        living = GraphFleet.at(Path(folder))
+        for name, each in files.items():
+            living.write(name, each)
+        living.refresh(*files)
+        for path in edits:
+            (Path(folder) / path).write_text(data.draw(st.sampled_from(EDITED[path])))
+            living.refresh(*files)
+        fresh = GraphFleet.at(Path(folder))
+        fresh.refresh(*files)
+        now, anew = living.dump(), fresh.dump()
+        living.close()
+        fresh.close()
+    assert now["cross"] == anew["cross"]
+    assert now["near"] == anew["near"]
 
 
 # -- paths -----------------------------------------------------------------------------------------

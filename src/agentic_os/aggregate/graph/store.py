@@ -95,6 +95,7 @@ def forget_project_graph(connection: sqlite3.Connection, rid: int) -> None:
     forget_graph(connection, rid)
     for table in ("graph_file", "graph_manifest", "graph_folder", "graph_repo"):
         connection.execute(f"DELETE FROM {table} WHERE rid=?", (rid,))  # noqa: S608 - fixed names
+    # What its edges were derived from stays: it shows that a project went.
     connection.execute("DELETE FROM graph_near WHERE consumer=?", (rid,))
 
 

@@ -7,7 +7,8 @@
 - External stubs are not nodes: they stand in ``graph_ext`` under one number for the whole
   fleet, and edges reach them as the negative of it. A walk that asks for ``dst > 0`` never
   meets one.
-- ``graph_cross`` holds the edges between projects; it is derived anew after each change, as
+- ``graph_cross`` holds the edges between projects; it is derived anew where a change can
+  show in it, as
   is ``graph_near``, which keeps what was nearly linked, with the reason it was not.
 - ``graph_file`` and ``graph_manifest`` keep what each source and manifest says, so that the
   derivation opens no file.
@@ -38,8 +39,6 @@ def node_range(rid: int) -> tuple[int, int]:
 
 
 GRAPH_DDL = """
-CREATE TABLE graph_meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-
 CREATE TABLE graph_repo(
     rid INTEGER PRIMARY KEY,
     project TEXT NOT NULL UNIQUE,   -- the project's id in the fleet
@@ -54,6 +53,7 @@ CREATE TABLE graph_repo(
     read_at_ns INTEGER NOT NULL,
     sha256 TEXT NOT NULL,           -- of the graph that the tables hold
     content TEXT NOT NULL,          -- hash of everything edges are derived from
+    layout TEXT NOT NULL,           -- hash of its file names and manifests alone
     base TEXT NOT NULL,             -- folder that the graph's paths are relative to
     built_at_commit TEXT NOT NULL,
     graphify_version TEXT NOT NULL,
@@ -183,6 +183,14 @@ CREATE TABLE graph_cross(
     PRIMARY KEY(src, dst, rel, rule, line, detail)
 ) WITHOUT ROWID;
 CREATE INDEX graph_cross_dst ON graph_cross(dst, src);
+
+CREATE TABLE graph_derived(         -- what a project's edges were derived from
+    rid INTEGER PRIMARY KEY,
+    layout TEXT NOT NULL,           -- with its place and remote
+    content TEXT NOT NULL,
+    reads TEXT NOT NULL,            -- JSON: the projects (rid) that were looked into
+    dropped TEXT NOT NULL           -- JSON: near-misses that were not kept, by rule
+);
 
 CREATE TABLE graph_near(
     consumer INTEGER NOT NULL,      -- rid

@@ -90,18 +90,18 @@ def links(
                 for row in (misses[:limit] if near else ())
             ),
         )
-        dropped = graph.connection.execute(
-            "SELECT value FROM graph_meta WHERE key='near_dropped'"
-        ).fetchone()
         omissions = [
             GRAPH_CODES.omission(
                 "NEAR_MISSES_DROPPED",
-                item["project"],
-                f"more near-misses of {item['rule']} than are kept",
-                count=item["count"],
+                graph.projects[rid],
+                f"more near-misses of {rule} than are kept",
+                count=count,
             )
-            for item in (json.loads(dropped[0]) if dropped else [])
-            if projects is None or item["project"] in projects
+            for rid, dropped in graph.connection.execute(
+                "SELECT rid, dropped FROM graph_derived WHERE dropped != '{}' ORDER BY rid"
+            )
+            if projects is None or graph.projects[rid] in projects
+            for rule, count in json.loads(dropped).items()
         ]
         return graph.answer(data, projects, viewer, omissions)
 

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from agentic_os.aggregate.graph.intake.reader import read_graph
-from agentic_os.aggregate.graph.links.state import derivation_state
+from agentic_os.aggregate.graph.links.state import current
 from agentic_os.tiers.graph.context import CodeGraph
 from agentic_os.tiers.graph.export import export_account, export_parts
 from agentic_os.tiers.graph.links import links, stats
@@ -74,10 +74,8 @@ def test_a_project_that_the_store_does_not_hold_is_no_part_of_its_state(tmp_path
     fleet, _ = fleet_of(tmp_path)
     known = [fleet.project("lib"), fleet.project("near")]
 
-    assert derivation_state(fleet.connection, known) == derivation_state(
+    assert current(fleet.connection, known) == current(
         fleet.connection, [fleet.project("unheard-of"), *reversed(known)]
     )
-    assert derivation_state(fleet.connection, known) != derivation_state(
-        fleet.connection, known[:1]
-    )
+    assert current(fleet.connection, known) != current(fleet.connection, known[:1])
     fleet.connection.close()

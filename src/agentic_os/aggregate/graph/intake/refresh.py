@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from agentic_os.aggregate.graph.codes import graph_diagnostic
 from agentic_os.aggregate.graph.intake.listing import Listing, unchanged
-from agentic_os.aggregate.graph.links.state import derivation_state, stored_state
+from agentic_os.aggregate.graph.links.state import outdated
 from agentic_os.aggregate.graph.projects import GraphProject
 from agentic_os.aggregate.graph.tables import (
     STATUS_CURRENT,
@@ -87,12 +87,12 @@ def refresh_graphs(
         run.forget(stored[gone].rid)
     for project in sorted(projects, key=lambda item: item.id):
         run.project(project, stored.get(project.id))
-    state = derivation_state(connection, projects)
-    if state != stored_state(connection):
+    stale = outdated(connection, projects)
+    if stale is not None:
         from agentic_os.aggregate.graph.links.derive import derive_edges
 
         run.change()
-        derive_edges(connection, projects, state)
+        derive_edges(connection, projects, stale)
     return GraphsRefreshed(
         changed=run.changed, files_read=run.files_read, diagnostics=run.diagnostics
     )
@@ -220,7 +220,7 @@ class _Run:
         rid = self._next_number() if row is None else row.rid
         self.connection.execute("DELETE FROM graph_repo WHERE rid=?", (rid,))
         self.connection.execute(
-            "INSERT INTO graph_repo VALUES(?,?,?,?,'','',?,?,?,?,?,?,'','',?,?,?,0,0,'{}')",
+            "INSERT INTO graph_repo VALUES(?,?,?,?,'','',?,?,?,?,?,?,'','','',?,?,?,0,0,'{}')",
             (
                 rid,
                 project.id,
@@ -293,7 +293,7 @@ class _Run:
         if row is None:
             rid = self._next_number()
             self.connection.execute(
-                "INSERT INTO graph_repo VALUES(?,?,?,?,?,?,?,?,?,?,?,'','','','','',0,0,0,'{}')",
+                "INSERT INTO graph_repo VALUES(?,?,?,?,?,?,?,?,?,?,?,'','','','','','',0,0,0,'{}')",
                 (rid, project.id, project.graph_path, status, code, message, *seen, read_at),
             )
             return

@@ -102,25 +102,28 @@ class ProjectRows:
         return FileReader(self.connection, self.rid, listing, self.now_ns, self.redactor)
 
     def _settle(self, refused: dict[str, int]) -> bool:
-        """Note what edges are derived from, in one hash; tell whether it changed."""
+        """Note what edges are derived from, in two hashes; tell whether it changed."""
         run = self.connection.execute
         graph, before = run(
             "SELECT sha256, content FROM graph_repo WHERE rid=?", (self.rid,)
         ).fetchone()
-        digest = hashlib.sha256(str(graph).encode())
-        for table, column in (
+        content, layout = hashlib.sha256(str(graph).encode()), hashlib.sha256()
+        for table, column, name in (
             # A source that waits for a later run has its hash and says nothing yet.
-            ("graph_file", f"iif(size={PENDING_SIZE}, '', sha256)"),
-            ("graph_manifest", "sha256"),
-            ("graph_folder", "names"),
+            ("graph_file", f"iif(size={PENDING_SIZE}, '', sha256)", "sha256 != ''"),
+            ("graph_manifest", "sha256", "sha256"),
+            ("graph_folder", "names", "names"),
         ):
-            query = f"SELECT path, {column} FROM {table} WHERE rid=? ORDER BY path"  # noqa: S608 - fixed names
-            for path, value in run(query, (self.rid,)):
-                digest.update(f"{path}\0{value}\n".encode("utf-8", "surrogateescape"))
-        content = digest.hexdigest()
+            query = f"SELECT path, {column}, {name} FROM {table} WHERE rid=? ORDER BY path"  # noqa: S608 - fixed names
+            for path, inside, outside in run(query, (self.rid,)):
+                content.update(f"{path}\0{inside}\n".encode("utf-8", "surrogateescape"))
+                layout.update(f"{path}\0{outside}\n".encode("utf-8", "surrogateescape"))
         counts = counts_text({**refused, **_unread(self.connection, self.rid)})
-        run("UPDATE graph_repo SET content=?, counts=? WHERE rid=?", (content, counts, self.rid))
-        return content != str(before)
+        run(
+            "UPDATE graph_repo SET content=?, layout=?, counts=? WHERE rid=?",
+            (content.hexdigest(), layout.hexdigest(), counts, self.rid),
+        )
+        return content.hexdigest() != str(before)
 
 
 def _unread(connection: sqlite3.Connection, rid: int) -> dict[str, int]:

@@ -5,7 +5,7 @@
 
 import json
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache, partial
 
 import msgspec
@@ -17,7 +17,7 @@ from agentic_os.aggregate.graph.links.languages.go import GoImports
 from agentic_os.aggregate.graph.links.languages.python import PythonImports
 from agentic_os.aggregate.graph.links.languages.script import ScriptImports
 from agentic_os.aggregate.graph.links.packages import package_edges
-from agentic_os.aggregate.graph.links.state import keep_state
+from agentic_os.aggregate.graph.links.state import current
 from agentic_os.aggregate.graph.links.stubs import stub_edges
 from agentic_os.aggregate.graph.projects import GraphProject
 from agentic_os.aggregate.graph.store import stored_manifests
@@ -30,26 +30,32 @@ MAX_CACHED_FACTS_ENTRIES = 8_192
 _facts_decoder = msgspec.msgpack.Decoder(SourceFacts)
 
 
-def derive(codes: Sequence[ProjectCode]) -> EdgeCollector:
-    """Derive every edge between the given projects, whatever their order."""
+def derive(codes: Sequence[ProjectCode], consumers: Collection[str] | None = None) -> EdgeCollector:
+    """Derive every edge between the given projects, whatever their order.
+
+    Args:
+        codes: all projects.
+        consumers: whose edges are derived; those of all by default.
+    """
     collector = EdgeCollector()
     ordered = sorted(codes, key=lambda code: code.project)
-    links = package_edges(ordered, collector)
+    wanted = [code for code in ordered if consumers is None or code.project in consumers]
+    links = package_edges(ordered, wanted, collector)
     for language in (PythonImports, ScriptImports, GoImports):
-        ImportRule(language(ordered, links, collector), collector).link(ordered)
-    stub_edges(ordered, links, collector)
+        ImportRule(language(ordered, links, collector), collector).link(wanted)
+    stub_edges(ordered, wanted, links, collector)
     return collector
 
 
 def derive_edges(
-    connection: sqlite3.Connection, projects: Sequence[GraphProject], state: str
+    connection: sqlite3.Connection, projects: Sequence[GraphProject], stale: Collection[int]
 ) -> None:
-    """Derive the edges anew and store them in place of the former ones.
+    """Derive the edges of the given projects anew and store them in place of the former ones.
 
     Args:
         connection: the store, inside a transaction.
         projects: the projects that have graphs.
-        state: what they are derived from (``derivation_state``).
+        stale: whose edges are derived, by number (``outdated``).
     """
     numbers = dict(connection.execute("SELECT project, rid FROM graph_repo").fetchall())
     known = sorted((item for item in projects if item.id in numbers), key=lambda item: item.id)
@@ -61,9 +67,31 @@ def derive_edges(
         ).fetchone()
         return _facts_decoder.decode(row[0]) if row is not None and row[0] else None
 
-    collector = derive([load_code(connection, numbers[item.id], item, facts) for item in known])
+    codes = [load_code(connection, numbers[item.id], item, facts) for item in known]
+    consumers = {item.id for item in known if numbers[item.id] in stale}
+    collector = derive(codes, consumers)
+    run = connection.execute
+    if len(consumers) == len(known):
+        for table in ("graph_cross", "graph_near", "graph_derived"):
+            run(f"DELETE FROM {table}")  # noqa: S608 - fixed names
+    for rid in stale:
+        run("DELETE FROM graph_cross WHERE src BETWEEN ? AND ?", node_range(rid))
+        run("DELETE FROM graph_near WHERE consumer=?", (rid,))
     _write(connection, collector, numbers)
-    keep_state(connection, state)
+    states = current(connection, projects)
+    connection.executemany(
+        "INSERT OR REPLACE INTO graph_derived VALUES(?,?,?,?,?)",
+        (
+            (
+                rid,
+                *states[rid],
+                json.dumps(sorted(numbers[item] for item in collector.reads.get(project, ()))),
+                json.dumps(collector.dropped.get(project, {}), sort_keys=True),
+            )
+            for project, rid in sorted(numbers.items())
+            if project in consumers
+        ),
+    )
 
 
 def load_code(
@@ -131,8 +159,6 @@ def _write(
     connection: sqlite3.Connection, collector: EdgeCollector, numbers: dict[str, int]
 ) -> None:
     run = connection.execute
-    run("DELETE FROM graph_cross")
-    run("DELETE FROM graph_near")
     terms: dict[str, int] = {}
     for relation in sorted({edge.relation for edge in collector.edges.values()}):
         run("INSERT OR IGNORE INTO graph_term(text) VALUES(?)", (relation,))
@@ -173,8 +199,3 @@ def _write(
             for miss in collector.near.values()
         ),
     )
-    dropped = [
-        {"project": project, "rule": rule, "count": count}
-        for (project, rule), count in sorted(collector.dropped.items())
-    ]
-    run("INSERT OR REPLACE INTO graph_meta VALUES('near_dropped', ?)", (json.dumps(dropped),))

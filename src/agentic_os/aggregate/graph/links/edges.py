@@ -121,11 +121,19 @@ UNSURE = Verdict(confidence=AMBIGUOUS, score=AMBIGUOUS_SCORE)
 
 @dataclass(slots=True)
 class EdgeCollector:
-    """Collects edges and near-misses; the surest of equals stays, bounds are counted."""
+    """Collects edges and near-misses; the surest of equals stays, bounds are counted.
+
+    Attributes:
+        edges: by what makes two of them one.
+        near: the same.
+        dropped: how many near-misses were not kept, by project and rule.
+        reads: the projects that each project's edges and near-misses depend on.
+    """
 
     edges: dict[tuple[object, ...], CrossEdge] = field(default_factory=dict)
     near: dict[tuple[object, ...], NearMiss] = field(default_factory=dict)
-    dropped: dict[tuple[str, str], int] = field(default_factory=dict)
+    dropped: dict[str, dict[str, int]] = field(default_factory=dict)
+    reads: dict[str, set[str]] = field(default_factory=dict)
     _kept: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def link(
@@ -141,6 +149,7 @@ class EdgeCollector:
         """Add an edge; one without a node at both ends is a near-miss (``NODE_MISSING``)."""
         if source.code.project == target.code.project:
             return
+        self.reads.setdefault(source.code.project, set()).add(target.code.project)
         if source.node is None or target.node is None:
             side = "consumer" if source.node is None else "provider"
             self.miss(
@@ -178,16 +187,19 @@ class EdgeCollector:
         rule: str,
         code: str,
         subject: str,
-        candidates: Iterable[ProjectCode],
+        others: Iterable[ProjectCode],
         detail: str = "",
     ) -> None:
         """Record a near-miss, up to ``MAX_NEAR_ENTRIES`` for each project and rule."""
+        candidates = {item.project for item in others}
+        self.reads.setdefault(source.code.project, set()).update(candidates)
         owner = (source.code.project, rule)
         key = (*owner, code, subject, source.path, source.line)
         if key in self.near:
             return
         if self._kept.get(owner, 0) >= MAX_NEAR_ENTRIES:
-            self.dropped[owner] = self.dropped.get(owner, 0) + 1
+            counts = self.dropped.setdefault(source.code.project, {})
+            counts[rule] = counts.get(rule, 0) + 1
             return
         self._kept[owner] = self._kept.get(owner, 0) + 1
         self.near[key] = NearMiss(
@@ -197,6 +209,6 @@ class EdgeCollector:
             subject=subject,
             path=source.path,
             line=source.line,
-            candidates=tuple(sorted({item.project for item in candidates})),
+            candidates=tuple(sorted(candidates)),
             detail=detail,
         )

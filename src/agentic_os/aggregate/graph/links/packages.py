@@ -6,7 +6,7 @@ one project is there; this overrides an ambiguity of R1.
 """
 
 import posixpath
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from agentic_os.aggregate.graph.links.code import ProjectCode
@@ -18,6 +18,7 @@ from agentic_os.aggregate.graph.links.edges import (
     UNSURE,
     EdgeCollector,
     Endpoint,
+    Verdict,
 )
 from agentic_os.code.layout import is_excluded
 from agentic_os.code.manifests.values import Dependency, Manifest
@@ -51,20 +52,32 @@ def declaring(codes: Sequence[ProjectCode], ecosystem: str) -> dict[str, list[Pr
     return found
 
 
-def package_edges(codes: Sequence[ProjectCode], collector: EdgeCollector) -> DeclaredLinks:
-    """Derive R1 and R1b; return what is declared, for the other rules."""
+def package_edges(
+    codes: Sequence[ProjectCode], consumers: Sequence[ProjectCode], collector: EdgeCollector
+) -> DeclaredLinks:
+    """Derive R1 and R1b of the consumers; return what everybody declares, for the other rules."""
     links = DeclaredLinks()
-    rule = _Packages(codes, collector, links)
+    rule = _Packages(codes, {code.project for code in consumers}, collector, links)
     for code in codes:
         rule.consumer(code)
     return links
 
 
 class _Packages:
+    """Judges dependencies; only those of ``consumers`` become edges and near-misses.
+
+    What the others declare decides as well where a name leads that is passed on.
+    """
+
     def __init__(
-        self, codes: Sequence[ProjectCode], collector: EdgeCollector, links: DeclaredLinks
+        self,
+        codes: Sequence[ProjectCode],
+        consumers: Collection[str],
+        collector: EdgeCollector,
+        links: DeclaredLinks,
     ) -> None:
         self.codes = codes
+        self.consumers = consumers
         self.collector = collector
         self.links = links
         self.providers: dict[tuple[str, str], list[ProjectCode]] = {}
@@ -88,67 +101,29 @@ class _Packages:
                 if dependency.name and key not in settled:
                     self._named(code, manifest, dependency)
 
-    def _dependency(self, code: ProjectCode, manifest: Manifest, line: int) -> Endpoint:
-        node = code.manifest_node(manifest.path)
-        return Endpoint(code=code, path=manifest.path, line=line, node=node)
-
-    def _declaration(self, code: ProjectCode, ecosystem: str, name: str) -> Endpoint:
-        manifest, line = code.packages[(ecosystem, name)]
-        node = code.manifest_node(manifest.path)
-        return Endpoint(code=code, path=manifest.path, line=line, node=node)
-
     # -- R1 ----------------------------------------------------------------------------
 
     def _named(self, code: ProjectCode, manifest: Manifest, dependency: Dependency) -> None:
         key = (dependency.ecosystem, dependency.name)
-        source = self._dependency(code, manifest, dependency.line)
         found = [item for item in self.providers.get(key, ()) if item is not code]
+        source = (code, manifest, dependency)
         if not found:
             hidden = [item for item in self.hidden.get(key, ()) if item is not code]
             if hidden:
-                self.collector.miss(
-                    source,
-                    RULE_PACKAGE,
-                    "PROVIDER_EXCLUDED",
-                    dependency.name,
-                    hidden,
-                )
-            return
-        if code.declares(*key):
-            self.collector.miss(
-                source,
-                RULE_PACKAGE,
-                "LOCAL_SHADOW",
-                dependency.name,
-                found,
-            )
-            return
-        certain = len(found) == 1
-        for provider in found[: len(found) if certain else MAX_CANDIDATES_ENTRIES]:
-            self.collector.link(
-                source,
-                self._declaration(provider, *key),
-                relation="depends_on",
-                rule=RULE_PACKAGE,
-                verdict=CERTAIN if certain else UNSURE,
-                detail=dependency.name,
-            )
-        if certain:
+                self._miss(source, RULE_PACKAGE, "PROVIDER_EXCLUDED", hidden)
+        elif code.declares(*key):
+            self._miss(source, RULE_PACKAGE, "LOCAL_SHADOW", found)
+        elif len(found) == 1:
+            self._link(source, found[0], RULE_PACKAGE, CERTAIN)
             self.links.add(code.project, found[0].project, *key)
         else:
-            self.collector.miss(
-                source,
-                RULE_PACKAGE,
-                "SEVERAL_PROVIDERS",
-                dependency.name,
-                found,
-                f"{len(found)} projects declare this package",
-            )
+            for provider in found[:MAX_CANDIDATES_ENTRIES]:
+                self._link(source, provider, RULE_PACKAGE, UNSURE)
+            self._miss(source, RULE_PACKAGE, "SEVERAL_PROVIDERS", found)
 
     # -- R1b ---------------------------------------------------------------------------
 
     def _pointed(self, code: ProjectCode, manifest: Manifest, dependency: Dependency) -> bool:
-        source = self._dependency(code, manifest, dependency.line)
         if dependency.kind == "path":
             found = self._at_path(code, manifest, dependency.target)
         else:
@@ -157,37 +132,52 @@ class _Packages:
             found = _with_package(found, dependency)
         if any(item is code for item in found):
             return False
+        source = (code, manifest, dependency)
         if len(found) != 1:
             if found:
-                self.collector.miss(
-                    source,
-                    RULE_LOCATION,
-                    "SEVERAL_PROVIDERS",
-                    dependency.name or dependency.target,
-                    found,
-                )
+                self._miss(source, RULE_LOCATION, "SEVERAL_PROVIDERS", found)
             return False
         provider = found[0]
-        key = (dependency.ecosystem, dependency.name)
-        if key in provider.packages:
-            target = self._declaration(provider, *key)
-        else:
-            node = provider.manifest_node("")
-            path = "" if node is None else node.path
-            target = Endpoint(code=provider, path=path, line=1, node=node)
-        self.collector.link(
-            source,
-            target,
-            relation="depends_on",
-            rule=RULE_LOCATION,
-            verdict=CERTAIN,
-            detail=dependency.name or dependency.target,
-        )
+        self._link(source, provider, RULE_LOCATION, CERTAIN)
         self.links.pairs.add((code.project, provider.project))
         for ecosystem, name in provider.packages:
             if name == dependency.name or not dependency.name:
                 self.links.add(code.project, provider.project, ecosystem, name)
         return True
+
+    # -- what is noted -----------------------------------------------------------------
+
+    def _link(
+        self, declared: "_Declared", provider: ProjectCode, rule: str, verdict: Verdict
+    ) -> None:
+        code, _, dependency = declared
+        if code.project not in self.consumers:
+            return
+        key = (dependency.ecosystem, dependency.name)
+        if key in provider.packages:
+            manifest, line = provider.packages[key]
+            node = provider.manifest_node(manifest.path)
+            target = Endpoint(code=provider, path=manifest.path, line=line, node=node)
+        else:
+            node = provider.manifest_node("")
+            path = "" if node is None else node.path
+            target = Endpoint(code=provider, path=path, line=1, node=node)
+        self.collector.link(
+            _endpoint(declared),
+            target,
+            relation="depends_on",
+            rule=rule,
+            verdict=verdict,
+            detail=dependency.name or dependency.target,
+        )
+
+    def _miss(
+        self, declared: "_Declared", rule: str, reason: str, others: Sequence[ProjectCode]
+    ) -> None:
+        code, _, dependency = declared
+        if code.project in self.consumers:
+            subject = dependency.name or dependency.target
+            self.collector.miss(_endpoint(declared), rule, reason, subject, others)
 
     def _at_path(self, code: ProjectCode, manifest: Manifest, target: str) -> list[ProjectCode]:
         """Find the innermost project at or above a path; names only are compared."""
@@ -204,6 +194,16 @@ class _Packages:
             return []
         deepest = max(len(item.folder) for item in inside)
         return [item for item in inside if len(item.folder) == deepest]
+
+
+_Declared = tuple[ProjectCode, Manifest, Dependency]
+"""A dependency and where it is declared."""
+
+
+def _endpoint(declared: _Declared) -> Endpoint:
+    code, manifest, dependency = declared
+    node = code.manifest_node(manifest.path)
+    return Endpoint(code=code, path=manifest.path, line=dependency.line, node=node)
 
 
 def _with_package(found: list[ProjectCode], dependency: Dependency) -> list[ProjectCode]:

@@ -23,10 +23,13 @@ _IMPORTS = {"imports", "imports_from"}
 
 
 def stub_edges(
-    codes: Sequence[ProjectCode], links: DeclaredLinks, collector: EdgeCollector
+    codes: Sequence[ProjectCode],
+    consumers: Sequence[ProjectCode],
+    links: DeclaredLinks,
+    collector: EdgeCollector,
 ) -> None:
     """Derive R2b for every file that the graph knows and nobody could read."""
-    unread = [code for code in codes if not all(code.files.values())]
+    unread = [code for code in consumers if not all(code.files.values())]
     stubs = {code.project: code.source.stubs() for code in unread}
     if not any(stubs.values()):
         return

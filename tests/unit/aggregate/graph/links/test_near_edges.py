@@ -109,7 +109,7 @@ def test_script_near_misses() -> None:
         ("R3", "NAME_UNKNOWN", "@a/lib#lots"),
         ("R3", "NAME_UNKNOWN", "ns.deep.x"),
         ("R3", "NAME_UNKNOWN", "ns.none"),
-        ("R2", "PROVIDER_EXCLUDED", "@a/lib"),
+        ("R2", "PROVIDER_EXCLUDED", "@a/lib/t"),
         ("R2", "GENERIC_NAME", "utils"),
     }
     shown = build.shown()
@@ -180,7 +180,7 @@ def test_an_edge_without_a_node_is_a_near_miss_and_bounds_are_counted(
     for number in range(4):
         account.miss(place, "R2", "MODULE_UNKNOWN", f"m{number}", [other])
         account.miss(place, "R2", "MODULE_UNKNOWN", f"m{number}", [other])
-    assert (len(account.near), account.dropped) == (2, {("app", "R2"): 4})
+    assert (len(account.near), account.dropped) == (2, {"app": {"R2": 4}})
 
     here, there = code.nodes.file("a.py"), other.nodes.file("b.py")
     linking = EdgeCollector()

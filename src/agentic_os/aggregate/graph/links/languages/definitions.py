@@ -1,5 +1,6 @@
 """What a name can stand for in a provider, and the module that an import means."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -49,6 +50,12 @@ class Choice:
 
     module: Definition
     verdict: Verdict
+
+
+Trail = frozenset[tuple[str, str, str]]
+"""The steps of a chain so far: project, file and name."""
+Elsewhere = Callable[[ProjectCode, str, str], Definition | None]
+"""Asked for a project, a file of it and a module: the module's file in another project."""
 
 
 def unique(found: list[Definition]) -> list[Definition]:

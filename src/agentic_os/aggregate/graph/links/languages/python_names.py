@@ -8,14 +8,16 @@ As the interpreter binds names, as far as reading shows it:
 - a package's submodule answers where no binding does;
 - an alias (``Name = other.Name``) stands for what it names.
 
-Chains are followed at most ``MAX_HOPS`` deep, each step once. A provider that takes
-the name from a third project is not followed there.
+Chains are followed at most ``MAX_HOPS`` deep, each step once, and into a third project where the
+provider's import means exactly one module of it.
 """
 
 from agentic_os.aggregate.graph.links.code import ProjectCode
 from agentic_os.aggregate.graph.links.languages.definitions import (
     MAX_HOPS,
     Definition,
+    Elsewhere,
+    Trail,
     unique,
 )
 from agentic_os.code.values import STAR, Binding, SourceFacts
@@ -24,8 +26,9 @@ from agentic_os.code.values import STAR, Binding, SourceFacts
 class PythonNames:
     """Looks names up and remembers the answers."""
 
-    def __init__(self) -> None:
-        """Start with nothing known."""
+    def __init__(self, elsewhere: Elsewhere) -> None:
+        """Follow imports out of a project by ``elsewhere``."""
+        self._elsewhere = elsewhere
         self._known: dict[tuple[str, str, str], list[Definition]] = {}
         self._tables: dict[tuple[str, str], dict[str, list[Binding]]] = {}
 
@@ -65,9 +68,9 @@ class PythonNames:
         return self._tables[key]
 
     def _find(
-        self, code: ProjectCode, path: str, name: str, hops: int, trail: frozenset[tuple[str, str]]
+        self, code: ProjectCode, path: str, name: str, hops: int, trail: Trail
     ) -> list[Definition]:
-        step = (path, name)
+        step = (code.project, path, name)
         facts = code.facts(path)
         if facts is None or hops > MAX_HOPS or step in trail:
             return []
@@ -93,7 +96,7 @@ class PythonNames:
         path: str,
         binding: Binding,
         hops: int,
-        trail: frozenset[tuple[str, str]],
+        trail: Trail,
     ) -> list[Definition]:
         match binding.kind:
             case "definition" | "value":
@@ -120,7 +123,7 @@ class PythonNames:
         path: str,
         binding: Binding,
         hops: int,
-        trail: frozenset[tuple[str, str]],
+        trail: Trail,
     ) -> list[Definition]:
         root, *chain = binding.member.split(".")
         found = self._find(code, path, root, hops, trail)
@@ -148,21 +151,29 @@ class PythonNames:
         path: str,
         binding: Binding,
         hops: int,
-        trail: frozenset[tuple[str, str]],
+        trail: Trail,
     ) -> list[Definition]:
         module = absolute_module(code, path, binding.module)
-        provided = code.python_modules.get(module)
+        target = self._target(code, path, module)
         if not binding.member:
-            bound = self.module(code, module, hops)
+            bound = self.module(target.code if target else code, module, hops)
             return [] if bound is None else [bound]
-        if provided is not None and provided.path != path:
-            found = self._find(code, provided.path, binding.member, hops + 1, trail)
+        if target is not None:
+            found = self._find(target.code, target.path, binding.member, hops + 1, trail)
             if found:
                 return found
-        submodule = code.python_modules.get(f"{module}.{binding.member}")
+        owner = code if target is None else target.code
+        submodule = owner.python_modules.get(f"{module}.{binding.member}")
         if submodule is None:
             return []
-        return [Definition.module(code, submodule.path, submodule.module, hops)]
+        return [Definition.module(owner, submodule.path, submodule.module, hops)]
+
+    def _target(self, code: ProjectCode, path: str, module: str) -> Definition | None:
+        """Return the module that an import in a provider's file leads to, not itself."""
+        provided = code.python_modules.get(module)
+        if provided is None:
+            return self._elsewhere(code, path, module)
+        return None if provided.path == path else Definition.module(code, provided.path, module)
 
     def _star(
         self,
@@ -171,19 +182,17 @@ class PythonNames:
         star: Binding,
         name: str,
         hops: int,
-        trail: frozenset[tuple[str, str]],
+        trail: Trail,
     ) -> list[Definition]:
-        provided = code.python_modules.get(absolute_module(code, path, star.module))
-        if provided is None or provided.path == path:
-            return []
-        facts = code.facts(provided.path)
-        if facts is None:
+        target = self._target(code, path, absolute_module(code, path, star.module))
+        facts = None if target is None else target.code.facts(target.path)
+        if target is None or facts is None:
             return []
         listed = facts.exports is not None and not facts.dynamic
         visible = name in (facts.exports or ()) if listed else not name.startswith("_")
         if not visible:
             return []
-        return self._find(code, provided.path, name, hops + 1, trail)
+        return self._find(target.code, target.path, name, hops + 1, trail)
 
     def _submodule(self, code: ProjectCode, path: str, name: str, hops: int) -> list[Definition]:
         module = code.python_module_of.get(path)

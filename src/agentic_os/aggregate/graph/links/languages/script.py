@@ -27,6 +27,9 @@ from agentic_os.code.script.layout import find_file, resolve_entry, split_specif
 from agentic_os.code.standard_names import is_standard_module
 from agentic_os.code.values import DEFAULT_EXPORT, Import, Use
 
+_Miss = tuple[str, str, Sequence[ProjectCode]]
+"""Why an import was not linked: code, subject, and who nearly provided it."""
+
 
 class ScriptImports:
     """Resolves the imports and exports of JavaScript and TypeScript."""
@@ -40,39 +43,53 @@ class ScriptImports:
         """Index the npm packages that every project declares."""
         self._links = links
         self._collector = collector
-        self._names = ScriptNames()
+        self._names = ScriptNames(self._elsewhere)
         self._providers = declaring(codes, "npm")
 
     def choices(self, source: Endpoint, module: str) -> list[Choice]:
         """Return the entries of the packages of that name: the declared ones, else all."""
-        code = source.code
+        found, misses = self._resolve(source.code, module)
+        for code, subject, others in misses:
+            self._collector.miss(source, RULE_MODULE, code, subject, others)
+        return found
+
+    def _resolve(self, code: ProjectCode, module: str) -> tuple[list[Choice], list[_Miss]]:
         split = split_specifier(module)
         if split is None or is_standard_module("script", module):
-            return []
+            return [], []
         written, subpath = split
         name = _real_name(code, written)
         found = [item for item in self._providers.get(name, ()) if item is not code]
         if not found:
-            return []
+            return [], []
         if code.declares("npm", name) or _is_mapped(code, module) or _is_file(code, module):
-            self._miss(source, "LOCAL_SHADOW", module, found)
-            return []
+            return [], [("LOCAL_SHADOW", module, found)]
         declared = [
             item for item in found if self._links.holds(code.project, item.project, "npm", name)
         ]
         if not declared and name in GENERIC_NAMES:
-            self._miss(source, "GENERIC_NAME", module, found)
-            return []
+            return [], [("GENERIC_NAME", module, found)]
         kept = declared or found
         verdict = CERTAIN if declared else UNDECLARED
+        misses: list[_Miss] = []
         if len(kept) > 1:
             verdict = UNSURE
-            self._miss(source, "SEVERAL_PROVIDERS", module, kept)
-        choices = [
-            self._entry(source, item, name, subpath, verdict)
-            for item in kept[:MAX_CANDIDATES_ENTRIES]
-        ]
-        return [choice for choice in choices if choice is not None]
+            misses.append(("SEVERAL_PROVIDERS", module, kept))
+        choices = []
+        for item in kept[:MAX_CANDIDATES_ENTRIES]:
+            entry = _entry(item, name, subpath, verdict)
+            if isinstance(entry, Choice):
+                choices.append(entry)
+            else:
+                misses.append((entry, name if subpath == "." else f"{name}/{subpath[2:]}", [item]))
+        return choices, misses
+
+    def _elsewhere(self, code: ProjectCode, _path: str, module: str) -> Definition | None:
+        """Return the entry that a provider's own import means in a third project, for certain."""
+        found, _ = self._resolve(code, module)
+        if len(found) == 1 and found[0].verdict == CERTAIN:
+            return found[0].module
+        return None
 
     def bound(self, choice: Choice, _item: Import) -> Definition:
         """Return the entry itself: a namespace import stands for its module."""
@@ -87,27 +104,19 @@ class ScriptImports:
         """Return true: a local name in JavaScript is the import's."""
         return True
 
-    def _entry(
-        self, source: Endpoint, provider: ProjectCode, name: str, subpath: str, verdict: Verdict
-    ) -> Choice | None:
-        manifest, _ = provider.packages[("npm", name)]
-        landing = resolve_entry(manifest.folder, manifest.entries, subpath, provider.files)
-        if landing is None:
-            subject = name if subpath == "." else f"{name}/{subpath[2:]}"
-            self._miss(source, "ENTRY_UNKNOWN", subject, [provider])
-            return None
-        if is_excluded(landing.path):
-            self._miss(source, "PROVIDER_EXCLUDED", name, [provider])
-            return None
-        return Choice(
-            module=Definition.module(provider, landing.path),
-            verdict=verdict if landing.exact else verdict.capped(UNDECLARED),
-        )
 
-    def _miss(
-        self, source: Endpoint, code: str, subject: str, others: Sequence[ProjectCode]
-    ) -> None:
-        self._collector.miss(source, RULE_MODULE, code, subject, others)
+def _entry(provider: ProjectCode, name: str, subpath: str, verdict: Verdict) -> Choice | str:
+    """Return the module that a package's entry is, or the code of why there is none."""
+    manifest, _ = provider.packages[("npm", name)]
+    landing = resolve_entry(manifest.folder, manifest.entries, subpath, provider.files)
+    if landing is None:
+        return "ENTRY_UNKNOWN"
+    if is_excluded(landing.path):
+        return "PROVIDER_EXCLUDED"
+    return Choice(
+        module=Definition.module(provider, landing.path),
+        verdict=verdict if landing.exact else verdict.capped(UNDECLARED),
+    )
 
 
 def _real_name(code: ProjectCode, written: str) -> str:

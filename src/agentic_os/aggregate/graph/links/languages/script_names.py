@@ -1,14 +1,16 @@
 """What an export of a JavaScript or TypeScript file is, followed through re-exports.
 
 ``export { a } from './x'``, ``export * from './x'`` and their CommonJS forms are followed
-inside the project, at most ``MAX_HOPS`` deep, each step once. A name that two star
-exports offer from different places has two answers.
+inside the project, and into a third one that the specifier surely means, at most ``MAX_HOPS``
+deep, each step once. A name that two star exports offer from different places has two answers.
 """
 
 from agentic_os.aggregate.graph.links.code import ProjectCode
 from agentic_os.aggregate.graph.links.languages.definitions import (
     MAX_HOPS,
     Definition,
+    Elsewhere,
+    Trail,
     unique,
 )
 from agentic_os.code.script.layout import resolve_entry, resolve_relative, split_specifier
@@ -18,8 +20,9 @@ from agentic_os.code.values import DEFAULT_EXPORT, STAR, Binding
 class ScriptNames:
     """Looks exports up and remembers the answers."""
 
-    def __init__(self) -> None:
-        """Start with nothing known."""
+    def __init__(self, elsewhere: Elsewhere) -> None:
+        """Follow specifiers out of a project by ``elsewhere``."""
+        self._elsewhere = elsewhere
         self._known: dict[tuple[str, str, str], list[Definition]] = {}
 
     def exported(self, code: ProjectCode, path: str, name: str) -> list[Definition]:
@@ -30,9 +33,9 @@ class ScriptNames:
         return self._known[key]
 
     def _find(
-        self, code: ProjectCode, path: str, name: str, hops: int, trail: frozenset[tuple[str, str]]
+        self, code: ProjectCode, path: str, name: str, hops: int, trail: Trail
     ) -> list[Definition]:
-        step = (path, name)
+        step = (code.project, path, name)
         facts = code.facts(path)
         if facts is None or hops > MAX_HOPS or step in trail:
             return []
@@ -45,9 +48,9 @@ class ScriptNames:
             return found
         for star in facts.bindings:
             if star.name == STAR:
-                target = inner_file(code, path, star.module)
+                target = self._target(code, path, star.module)
                 if target is not None:
-                    found.extend(self._find(code, target, name, hops + 1, trail))
+                    found.extend(self._find(target.code, target.path, name, hops + 1, trail))
         return found
 
     def _follow(
@@ -56,7 +59,7 @@ class ScriptNames:
         path: str,
         binding: Binding,
         hops: int,
-        trail: frozenset[tuple[str, str]],
+        trail: Trail,
     ) -> list[Definition]:
         if binding.kind != "import":
             return [
@@ -69,12 +72,18 @@ class ScriptNames:
                     hops=hops,
                 )
             ]
-        target = inner_file(code, path, binding.module)
+        target = self._target(code, path, binding.module)
         if target is None:
             return []
         if not binding.member:
-            return [Definition.module(code, target, hops=hops)]
-        return self._find(code, target, binding.member, hops + 1, trail)
+            return [Definition.module(target.code, target.path, hops=hops)]
+        return self._find(target.code, target.path, binding.member, hops + 1, trail)
+
+    def _target(self, code: ProjectCode, path: str, specifier: str) -> Definition | None:
+        inner = inner_file(code, path, specifier)
+        if inner is not None:
+            return Definition.module(code, inner)
+        return self._elsewhere(code, path, specifier)
 
 
 def inner_file(code: ProjectCode, path: str, specifier: str) -> str | None:

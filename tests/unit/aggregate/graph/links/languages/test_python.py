@@ -1,5 +1,7 @@
 """R1, R2 and the R3 family for Python."""
 
+import pytest
+
 from support.graph.code import CodeBuilder, pyproject
 
 LIB = {
@@ -309,3 +311,89 @@ def test_a_provider_without_a_package_can_be_pointed_at() -> None:
         ("R2", "EXTRACTED"),
         ("R3", "EXTRACTED"),
     }
+
+
+def test_a_name_is_followed_into_a_third_project() -> None:
+    build = CodeBuilder()
+    build.project(
+        "base",
+        {
+            "pyproject.toml": pyproject("base"),
+            "base/__init__.py": "from base.deep import Thing\n",
+            "base/deep.py": "class Thing: ...\n",
+        },
+    )
+    build.project(
+        "face",
+        {
+            "pyproject.toml": pyproject("face", "base"),
+            "face/__init__.py": (
+                "from base import Thing\nfrom base import *\nimport base as under\n"
+            ),
+        },
+    )
+    build.project(
+        "app",
+        {
+            "pyproject.toml": pyproject("app", "face"),
+            "app.py": "import face\nfrom face import Thing\nThing()\nface.under.Thing()\n",
+        },
+    )
+    edges = [edge for edge in build.edges() if edge.consumer == "app" and edge.rule == "R3b"]
+    assert {(edge.provider, edge.provider_path, edge.provider_line) for edge in edges} == {
+        ("base", "base/deep.py", 1)
+    }
+    assert {(edge.relation, edge.line) for edge in edges} == {
+        ("imports", 2),
+        ("calls", 3),
+        ("calls", 4),
+    }
+
+
+def test_a_name_is_not_followed_where_the_providers_own_import_is_not_certain() -> None:
+    build = CodeBuilder()
+    build.project(
+        "ground", {"pyproject.toml": pyproject("g"), "ground/__init__.py": "def t(): ...\n"}
+    )
+    build.project(
+        "face", {"pyproject.toml": pyproject("face"), "face/__init__.py": "from ground import t\n"}
+    )
+    build.project(
+        "app", {"pyproject.toml": pyproject("app", "face"), "app.py": "from face import t\n"}
+    )
+    assert [edge.rule for edge in build.edges() if edge.provider == "ground"] == ["R2", "R3"]
+    assert ("NAME_UNKNOWN", "face.t") in {(miss.code, miss.subject) for miss in build.near()}
+
+
+SHADOWS = {
+    "a folder of migrations": ("app/main.py", {"app/fancy/env.py": "x = 1\n"}, True),
+    "a namesake inside the package": (
+        "app/in/user.py",
+        {"app/__init__.py": "", "app/in/__init__.py": "", "app/in/fancy.py": "x = 1\n"},
+        True,
+    ),
+    "a folder of examples": ("docs_src/one/a.py", {"docs_src/one/fancy/b.py": "x = 1\n"}, True),
+    "a module beside a script": ("tools/run.py", {"tools/fancy.py": "x = 1\n"}, False),
+    "a package beside a script": ("tools/run.py", {"tools/fancy/__init__.py": ""}, False),
+    "a module beside the outermost package": (
+        "lib/app/in/user.py",
+        {"lib/app/__init__.py": "", "lib/app/in/__init__.py": "", "lib/fancy.py": "x = 1\n"},
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SHADOWS)
+def test_what_hides_a_package_is_what_the_interpreter_would_find_first(case: str) -> None:
+    user, files, linked = SHADOWS[case]
+    build = CodeBuilder()
+    build.project("lib", LIB)
+    build.project(
+        "app",
+        {
+            "pyproject.toml": pyproject("app", "fancy-lib"),
+            user: "from fancy import load\n",
+            **files,
+        },
+    )
+    assert bool(build.shown("R3b")) == linked
