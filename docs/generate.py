@@ -17,6 +17,7 @@ import typer
 
 from agentic_os.aggregate.codes import CODES as AGGREGATE_CODES
 from agentic_os.aggregate.graph.codes import GRAPH_CODES, NEAR_MISS_CODES
+from agentic_os.aios.sessions.documents import SESSION_DOCUMENTS
 from agentic_os.aios.writing.documents import CHANGE_DOCUMENTS
 from agentic_os.cli.app import application
 from agentic_os.doctor.identifiers import CHECKS, IDENTITY_CHECKS
@@ -164,7 +165,7 @@ def schemas() -> dict[str, str]:
         )
         + "\n"
         for name, data in (
-            DOCUMENTS | GRAPH_DOCUMENTS | IDENTITY_DOCUMENTS | CHANGE_DOCUMENTS
+            DOCUMENTS | GRAPH_DOCUMENTS | IDENTITY_DOCUMENTS | CHANGE_DOCUMENTS | SESSION_DOCUMENTS
         ).items()
     }
 

@@ -5,7 +5,7 @@ never a crash.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal, NoReturn
 
@@ -40,18 +40,37 @@ def iterate_jsonl(data: bytes, *, max_line_bytes: int) -> Iterator[tuple[int, ob
     byte order mark at the start is dropped. A line of more than ``max_line_bytes`` bytes, its
     end not counted, is not parsed.
     """
-    at = len(_BOM) if data.startswith(_BOM) else 0
-    number = 0
-    while at < len(data):
-        end = data.find(b"\n", at)
-        end = end if end >= 0 else len(data)
-        number += 1
-        if end - at > max_line_bytes:
-            message = f"{end - at} bytes, more than {max_line_bytes}"
-            yield number, JsonlFault(code="LINE_TOO_LONG", message=message)
-        elif line := data[at:end].strip(b" \t\r"):
-            yield number, _parsed(line)
-        at = end + 1
+    return iterate_stream((data,), max_line_bytes=max_line_bytes)
+
+
+def iterate_stream(chunks: Iterable[bytes], *, max_line_bytes: int) -> Iterator[tuple[int, object]]:
+    """Do as ``iterate_jsonl`` over bytes that arrive in parts; no more than a line is held."""
+    number, held, dropped = 0, b"", 0
+    start = True
+    for part in chunks:
+        data = held + part if held else part
+        at = len(_BOM) if start and data.startswith(_BOM) else 0
+        start = start and not data
+        while (end := data.find(b"\n", at)) >= 0:
+            number += 1
+            yield from _line(number, data[at:end], dropped, max_line_bytes)
+            at, dropped = end + 1, 0
+        held = data[at:]
+        if len(held) > max_line_bytes:
+            dropped, held = dropped + len(held), b""
+    if held or dropped:
+        yield from _line(number + 1, held, dropped, max_line_bytes)
+
+
+def _line(
+    number: int, line: bytes, dropped: int, max_line_bytes: int
+) -> Iterator[tuple[int, object]]:
+    size = dropped + len(line)
+    if size > max_line_bytes:
+        message = f"{size} bytes, more than {max_line_bytes}"
+        yield number, JsonlFault(code="LINE_TOO_LONG", message=message)
+    elif bare := line.strip(b" \t\r"):
+        yield number, _parsed(bare)
 
 
 def parse_json(text: str) -> object:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from agentic_os.aios.folder.access import AiosAccess
-from agentic_os.aios.folder.allowance import SEARCH_LIMIT, Allowance, Charges
+from agentic_os.aios.folder.allowance import FILE_BYTES, SEARCH_LIMIT, Allowance, Charges
 from agentic_os.aios.folder.configuration import require_folder
 from agentic_os.aios.folder.faults import (
     FOLDER_MISSING,
@@ -21,7 +21,6 @@ from agentic_os.aios.folder.reader import FolderReader
 from agentic_os.aios.folder.tree import DAILY, PROJECTS, README
 from agentic_os.aios.policy import RECEIPTS
 from agentic_os.aios.projects.catalog import PROJECTS_FOLDER_ENTRIES
-from agentic_os.aios.search.context import FILE_BYTES
 from agentic_os.errors import AiosError
 
 PLACEHOLDER: Final = "_Nothing here yet._"

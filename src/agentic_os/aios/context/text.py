@@ -211,7 +211,8 @@ def _provenance(evidence: SourceEvidence | None) -> list[str]:
 
 def _session(row: SessionRow) -> str:
     place = " · ".join(part for part in (row.date, row.agent, row.project) if part)
-    return f'- {place} · "{row.title}" ({row.turns} turns)'
+    copy = ", conflict copy" if row.is_copy else ""
+    return f'- {place} · "{row.title}" ({row.turns} turns{copy})'
 
 
 def _row(row: TimelineRow, today: str) -> str:

@@ -40,6 +40,11 @@ class SessionRow:
     row: JsonObject
 
     @property
+    def is_copy(self) -> bool:
+        """Whether it is a conflict copy of another session."""
+        return _shown(self.row.get("conflict_of")) != ""
+
+    @property
     def date(self) -> str:
         """The date part of ``captured_at``."""
         return self.captured_at[:_DATE_CHARS]

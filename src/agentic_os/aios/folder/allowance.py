@@ -90,6 +90,12 @@ SEARCH_LIMIT: Final = Amount(bytes=256 * 1024 * 1024, files=50_000, entries=500_
 """What one request may read: bytes, files, and folder entries plus JSONL lines."""
 
 
+FILE_BYTES: Final = 4 * 1024 * 1024
+"""A larger file leaves its whole scope of a search out."""
+FOLDER_ENTRIES: Final = 8192
+"""A folder with more entries leaves its whole scope of a search out."""
+
+
 class Allowance:
     """One limit and what was used of it.
 

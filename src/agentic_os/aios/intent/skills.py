@@ -9,7 +9,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from agentic_os.aios.folder.access import AiosAccess
-from agentic_os.aios.folder.allowance import SEARCH_LIMIT, Allowance, Charges
+from agentic_os.aios.folder.allowance import (
+    FILE_BYTES,
+    FOLDER_ENTRIES,
+    SEARCH_LIMIT,
+    Allowance,
+    Charges,
+)
 from agentic_os.aios.folder.configuration import require_folder
 from agentic_os.aios.folder.faults import EVIDENCE_FOLDER_TOO_LARGE, argument_fault, as_evidence
 from agentic_os.aios.folder.front_matter import front_matter_block
@@ -19,7 +25,6 @@ from agentic_os.aios.folder.withheld import hidden_characters
 from agentic_os.aios.intent.skill_ranking import SKILL_FILE, Skill, SkillMatch, rank_skills
 from agentic_os.aios.policy import MemoryPolicy
 from agentic_os.aios.projects.selection import resolve_identity
-from agentic_os.aios.search.context import FILE_BYTES, FOLDER_ENTRIES
 from agentic_os.errors import AiosError
 
 ROUTING_BYTES: Final = 64 * 1024

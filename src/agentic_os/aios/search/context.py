@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
 
 from agentic_os.aios.folder.allowance import Allowance, Charges
 from agentic_os.aios.folder.reader import FolderReader
@@ -10,11 +9,6 @@ from agentic_os.aios.folder.withheld import SecretGuard
 from agentic_os.aios.projects.selection import PortableIdentity
 from agentic_os.aios.search.matching import Query
 from agentic_os.aios.search.values import MarkdownHit, MemoryHit, SearchHit, SessionFilters
-
-FILE_BYTES: Final = 4 * 1024 * 1024
-"""A larger file leaves its whole scope out."""
-FOLDER_ENTRIES: Final = 8192
-"""A folder with more entries leaves its whole scope out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -81,7 +81,8 @@ def _hit(hit: SearchHit, query: Query) -> Iterator[str]:
         case SessionHit():
             project = f"  [{hit.project}]" if hit.project else ""
             agent = hit.agent or "manual"
-            yield f"  [{hit.date or '?'}] {agent}{project}  {hit.session_id or ''}".rstrip()
+            copy = "" if hit.conflict_of is None else f"  (conflict copy of {hit.conflict_of})"
+            yield f"  [{hit.date or '?'}] {agent}{project}  {hit.session_id or ''}{copy}".rstrip()
             yield f"    {_shown(hit.title, TITLE_CHARS, query)}"
             for snippet in hit.matches:
                 yield f"    {_shown(snippet.content, PASSAGE_CHARS, query)}"

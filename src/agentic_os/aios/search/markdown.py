@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from agentic_os.aios.folder.allowance import Amount, Charges
+from agentic_os.aios.folder.allowance import FILE_BYTES, FOLDER_ENTRIES, Amount, Charges
 from agentic_os.aios.folder.eligibility import is_markdown, is_skipped
 from agentic_os.aios.folder.faults import (
     EVIDENCE_FOLDER_TOO_LARGE,
@@ -16,7 +16,7 @@ from agentic_os.aios.folder.faults import (
 )
 from agentic_os.aios.folder.reader import FolderReader, SourceRead
 from agentic_os.aios.follow.references import evidence_of
-from agentic_os.aios.search.context import FILE_BYTES, FOLDER_ENTRIES, PhaseCharges, SearchContext
+from agentic_os.aios.search.context import PhaseCharges, SearchContext
 from agentic_os.aios.search.matching import Corpus, MatchKind, rank
 from agentic_os.aios.search.snippets import (
     SNIPPETS,

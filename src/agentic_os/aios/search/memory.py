@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from agentic_os.aios.folder.allowance import Amount, Charges
+from agentic_os.aios.folder.allowance import FILE_BYTES, FOLDER_ENTRIES, Amount, Charges
 from agentic_os.aios.folder.eligibility import is_skipped
 from agentic_os.aios.folder.faults import (
     EVIDENCE_FOLDER_TOO_LARGE,
@@ -29,14 +29,7 @@ from agentic_os.aios.folder.faults import (
 from agentic_os.aios.folder.json_text import JsonObject, compact, instant_ms, object_lines
 from agentic_os.aios.folder.tree import EVENTS, MEMORY, SIGNALS
 from agentic_os.aios.projects.attribution import in_search
-from agentic_os.aios.search.context import (
-    FILE_BYTES,
-    FOLDER_ENTRIES,
-    PhaseCharges,
-    ScopeOutcome,
-    SearchContext,
-    interleave,
-)
+from agentic_os.aios.search.context import PhaseCharges, ScopeOutcome, SearchContext, interleave
 from agentic_os.aios.search.markdown import MarkdownCorpus, MarkdownFolder
 from agentic_os.aios.search.matching import Corpus, Match, rank
 from agentic_os.aios.search.streams import (

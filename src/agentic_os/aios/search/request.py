@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from agentic_os.aios.folder.access import AiosAccess
+from agentic_os.aios.folder.ages import since_instant
 from agentic_os.aios.folder.allowance import SEARCH_LIMIT, Allowance, Charges
 from agentic_os.aios.folder.configuration import read_configuration, vault_place
 from agentic_os.aios.folder.faults import (
@@ -30,7 +31,6 @@ from agentic_os.aios.search.matching import Query
 from agentic_os.aios.search.omissions import ScopeOmission, forbidden, ungranted
 from agentic_os.aios.search.phases import run_phases
 from agentic_os.aios.search.scopes import scopes_of
-from agentic_os.aios.search.sessions import since_instant
 from agentic_os.aios.search.values import (
     SCOPES,
     ProjectSelection,

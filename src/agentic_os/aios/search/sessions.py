@@ -5,24 +5,24 @@ its body is read. The scope is not ranked: it stops at the limit (DotAIOS conven
 """
 
 import re
-from datetime import UTC, date, datetime, timedelta
+from datetime import date
 from typing import TYPE_CHECKING, Final
 
-from agentic_os.aios.folder.allowance import Amount, Charges
+from agentic_os.aios.folder.allowance import FILE_BYTES, Amount, Charges
 from agentic_os.aios.folder.faults import (
     EVIDENCE_NOT_REGULAR,
     EVIDENCE_PATH_UNSAFE,
     SOURCE_TOO_LARGE,
-    argument_fault,
     fault,
 )
 from agentic_os.aios.folder.front_matter import without_front_matter
-from agentic_os.aios.folder.json_text import JsonObject, instant_ms, iso_utc, object_lines
+from agentic_os.aios.folder.json_text import JsonObject, object_lines
 from agentic_os.aios.folder.tree import SESSION_INDEX
 from agentic_os.aios.projects.attribution import in_search
-from agentic_os.aios.search.context import FILE_BYTES, PhaseCharges, ScopeOutcome, SearchContext
+from agentic_os.aios.search.context import PhaseCharges, ScopeOutcome, SearchContext
 from agentic_os.aios.search.snippets import Snippet
 from agentic_os.aios.search.values import SessionHit
+from agentic_os.aios.sessions.codec import unescaped
 
 if TYPE_CHECKING:
     from agentic_os.aios.folder.layer import Stamp
@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 AROUND_CHARS: Final = 60
 """Characters shown on each side of a match in a body."""
 
-_SINCE = re.compile(r"(\d{1,6})([hdwm])")
-_UNITS: Final = {"h": 1, "d": 24, "w": 7 * 24, "m": 30 * 24}
+_ESCAPED = re.compile(r"^body_encoding: escaped-lines-v1$", re.MULTILINE)
 _PATH = re.compile(r"memory/sessions/(\d{4}-\d{2}-\d{2})/[^/\\\x00-\x1f\ud800-\udfff]+\.md")
 
 
@@ -103,7 +102,9 @@ class SessionScope:
         read = self._context.reader.read_seen(
             path, stamp, limit_bytes=FILE_BYTES, charges=charges.work
         )
-        return without_front_matter(read.text)
+        text = read.text
+        body = without_front_matter(text)
+        return unescaped(body) if _ESCAPED.search(text) else body
 
     def _add(self, row: JsonObject, snippet: Snippet | None) -> None:
         title = _text(row, "title") or "(untitled)"
@@ -122,6 +123,7 @@ class SessionScope:
                 date=None if captured is None else captured[:10],
                 session_id=_text(row, "session_id"),
                 project=_text(row, "project"),
+                conflict_of=_text(row, "conflict_of"),
                 matches=() if snippet is None else (snippet,),
             )
         )
@@ -174,26 +176,6 @@ def body_snippet(body: str, words: str) -> Snippet | None:
         match="phrase",
         area="body",
     )
-
-
-def since_instant(since: str, now: datetime) -> str:
-    """Turn ``7d``, ``12h``, ``2w``, ``1m`` or an ISO time into the text to compare with.
-
-    Raises:
-        AiosError: DOTAIOS_ARGUMENT_INVALID.
-    """
-    found = _SINCE.fullmatch(since)
-    if found is not None:
-        hours = int(found.group(1)) * _UNITS[found.group(2)]
-        try:
-            return iso_utc(now.astimezone(UTC) - timedelta(hours=hours))
-        except OverflowError:
-            return ""
-    if instant_ms(since) is None:
-        raise argument_fault(
-            "since must be a number with h, d, w or m, or an ISO date", hint="for example 7d"
-        )
-    return since
 
 
 def _text(row: JsonObject, name: str) -> str | None:

@@ -127,10 +127,11 @@ class SessionHit:
     session_id: str | None
     project: str | None
     matches: tuple[Snippet, ...]
+    conflict_of: str | None = None
 
     def as_json(self) -> JsonObject:
-        """Return the JSON form."""
-        return {
+        """Return the JSON form, ``conflict_of`` only for a conflict copy."""
+        value: JsonObject = {
             "source": self.source,
             "file": self.file,
             "title": self.title,
@@ -140,6 +141,9 @@ class SessionHit:
             "project": self.project,
             "matches": [snippet.as_json() for snippet in self.matches],
         }
+        if self.conflict_of is not None:
+            value["conflict_of"] = self.conflict_of
+        return value
 
     @property
     def texts(self) -> tuple[str, ...]:

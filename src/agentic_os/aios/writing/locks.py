@@ -110,6 +110,7 @@ def holding(
                 raise write_fault(form.code)
             time.sleep(random.uniform(*_STEP_SECONDS))  # noqa: S311 - waiters must not march in step
         handle, token = held
+        _sweep(writer, folder, name)
         try:
             yield
         finally:
@@ -139,6 +140,9 @@ def _taken(writer: FolderWriter, folder: int, name: str, form: LockForm) -> tupl
         os.close(handle)
         _take_over(writer, folder, name, form)
         return None
+    except (BlockingIOError, FileNotFoundError):  # somebody took it for a leftover: once more
+        os.close(handle)
+        return None
     except BaseException:
         os.close(handle)
         raise
@@ -146,6 +150,20 @@ def _taken(writer: FolderWriter, folder: int, name: str, form: LockForm) -> tupl
         with suppress(FileNotFoundError):
             writer.system.unlink(folder, partial)
     return handle, token
+
+
+def _sweep(writer: FolderWriter, folder: int, name: str) -> None:
+    """Remove what takers left that were stopped before their lock had its name."""
+    for other in os.listdir(folder):
+        if not (other.startswith(f".{name}.") and other.endswith(".tmp")):
+            continue
+        with suppress(OSError):
+            handle = os.open(other, _READ, dir_fd=folder)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                writer.system.unlink(folder, other)
+            finally:
+                os.close(handle)
 
 
 def _take_over(writer: FolderWriter, folder: int, name: str, form: LockForm) -> None:

@@ -6,7 +6,7 @@ from agentic_os.aios import documents as answers
 from agentic_os.aios.context import coverage, notes
 from agentic_os.aios.context import selection as projection
 from agentic_os.aios.context import sources as projection_sources
-from agentic_os.aios.folder import configuration, front_matter
+from agentic_os.aios.folder import allowance, configuration, front_matter
 from agentic_os.aios.folder.allowance import SEARCH_LIMIT, Amount
 from agentic_os.aios.follow import pages as follow_pages
 from agentic_os.aios.follow import references
@@ -15,7 +15,6 @@ from agentic_os.aios.intent import skill_ranking, skills
 from agentic_os.aios.projects import catalog
 from agentic_os.aios.projects import selection as identity
 from agentic_os.aios.projects import values as projects
-from agentic_os.aios.search import context as search_context
 from agentic_os.aios.search import lines as search_lines
 from agentic_os.aios.search import memory as search_memory
 from agentic_os.aios.search import omissions
@@ -58,8 +57,8 @@ KIB, MIB = 1024, 1024 * 1024
         (answers.LONG_TEXT_CHARS, 800),
         (answers.USED_ROUNDS, 8),
         (SEARCH_LIMIT, Amount(bytes=256 * MIB, files=50_000, entries=500_000)),
-        (search_context.FILE_BYTES, 4 * MIB),
-        (search_context.FOLDER_ENTRIES, 8_192),
+        (allowance.FILE_BYTES, 4 * MIB),
+        (allowance.FOLDER_ENTRIES, 8_192),
         (identity.SCAN_FOLDER_ENTRIES, 8_192),
         (search.QUERY_CHARS, 500),
         (search.DEFAULT_LIMIT, 20),

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from agentic_os.aios.folder.access import AiosAccess
-from agentic_os.aios.folder.allowance import SEARCH_LIMIT, Amount
+from agentic_os.aios.folder.ages import since_instant
+from agentic_os.aios.folder.allowance import FILE_BYTES, FOLDER_ENTRIES, SEARCH_LIMIT, Amount
 from agentic_os.aios.policy import resolve_policy
-from agentic_os.aios.search.context import FILE_BYTES, FOLDER_ENTRIES
 from agentic_os.aios.search.lines import answer_lines, warning_lines
 from agentic_os.aios.search.omissions import OMISSIONS, bounded, forbidden
 from agentic_os.aios.search.request import search_aios
-from agentic_os.aios.search.sessions import since_instant
 from agentic_os.aios.search.values import (
     MarkdownHit,
     MemoryHit,

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from agentic_os.cli.commands.person import notes, upkeep
+from agentic_os.cli.commands.person import capture, notes, upkeep
 from agentic_os.cli.commands.person.options import Folder, Memory, Selector, StatePath
 from agentic_os.cli.options import OnceCommand
 
@@ -22,6 +22,7 @@ app = typer.Typer(
 
 notes.add_to(app)
 upkeep.add_to(app)
+app.add_typer(capture.app, name="capture")
 
 
 @app.command("brief")

@@ -1,0 +1,1 @@
+"""Captured conversations: transcripts of agents, the document of a session, the session store."""

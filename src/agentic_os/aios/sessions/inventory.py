@@ -1,0 +1,313 @@
+"""What is stored: listing, deleting, and whether the index says what the files say.
+
+``reconcile`` walks the documents and reports; with ``apply`` it puts the leftovers of a poisoned
+transaction aside and writes the index anew from the documents. No document is changed or removed.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+import msgspec
+
+from agentic_os.aios.folder.access import AiosAccess
+from agentic_os.aios.folder.ages import since_instant
+from agentic_os.aios.folder.json_text import JsonObject, object_lines
+from agentic_os.aios.folder.tree import SESSION_INDEX, SESSION_STORE, SESSIONS
+from agentic_os.aios.policy import MemoryPolicy
+from agentic_os.aios.sessions.capture import read_session
+from agentic_os.aios.sessions.codec import parse, row_of
+from agentic_os.aios.sessions.faults import session_fault
+from agentic_os.aios.sessions.store import (
+    INDEX_BYTES,
+    ROWS,
+    Index,
+    SessionStore,
+    index_bytes,
+    marked,
+    portable,
+)
+from agentic_os.aios.writing import staging
+from agentic_os.aios.writing.changes import CHANGES
+from agentic_os.aios.writing.faults import PLAN_STALE, write_fault
+from agentic_os.aios.writing.locks import SESSIONS_LOCK, holding
+from agentic_os.aios.writing.opening import open_for_writing
+from agentic_os.aios.writing.plan import ChangeData, Plan, Proof, Target, described
+from agentic_os.aios.writing.writer import FolderWriter
+from agentic_os.errors import AiosError
+
+LIST_LIMIT: Final = 20
+MISSED: Final = ".dotaios/capture-missed.jsonl"
+SHORT_ID_CHARS: Final = 4
+
+_POISON: Final = "DOTAIOS_SESSION_STORE_POISONED"
+
+
+class SessionReport(msgspec.Struct, frozen=True, kw_only=True):
+    """Answer of ``capture reconcile``: how index and documents differ, by kind.
+
+    ``paths`` names the documents and rows that are meant; ``applied`` says that the index was
+    written anew.
+    """
+
+    documents: int
+    rows: int
+    findings: dict[str, int]
+    paths: tuple[str, ...]
+    applied: bool
+
+
+class StoreStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """Answer of ``capture status``: how much is stored, how much may be, what was missed."""
+
+    sessions: int
+    limit: int
+    index_bytes: int
+    conflicts: int
+    agents: dict[str, int]
+    missed: tuple[str, ...]
+    unfinished: bool
+
+
+def listed(
+    access: AiosAccess,
+    policy: MemoryPolicy,
+    *,
+    agent: str | None = None,
+    project: str | None = None,
+    since: str | None = None,
+    limit: int = LIST_LIMIT,
+) -> list[JsonObject]:
+    """List rows of the index, newest first.
+
+    Raises:
+        AiosError: DOTAIOS_MEMORY_OFF, DOTAIOS_ARGUMENT_INVALID, DOTAIOS_SESSION_*.
+    """
+    oldest = None if since is None else since_instant(since, access.clock())
+    with open_for_writing(access, policy) as writer:
+        rows = SessionStore(writer).index().rows
+    kept = [
+        row
+        for row in rows
+        if (agent is None or row.get("agent") == agent)
+        and (project is None or project in (row.get("project"), row.get("project_id")))
+        and (oldest is None or str(row["captured_at"]) >= oldest)
+    ]
+    kept.sort(key=lambda row: str(row["captured_at"]), reverse=True)
+    return kept[:limit]
+
+
+def delete(
+    access: AiosAccess, policy: MemoryPolicy, wanted: str, proof: Proof | None
+) -> ChangeData:
+    """Preview or apply the removal of one session; its bytes stay among the store's leftovers.
+
+    Raises:
+        AiosError: DOTAIOS_SESSION_NOT_FOUND, _AMBIGUOUS; DOTAIOS_PLAN_STALE; a write fault.
+    """
+    with open_for_writing(access, policy) as writer:
+        store = SessionStore(writer)
+        if proof is None:
+            return described(*_deletion(writer, store.index(), wanted, None), "preview", ())
+        with store.locked():
+            index = store.index()
+            plan, proven = _deletion(writer, index, wanted, proof)
+            if proven.plan_fingerprint != proof.plan_fingerprint:
+                raise write_fault(PLAN_STALE)
+            path = plan.targets[0].path
+            rows = marked([row for row in index.rows if row["path"] != path])
+            store.commit("delete", index=index, rows=rows, target=path)
+        return described(plan, proof, "applied", ())
+
+
+def chosen(rows: Sequence[JsonObject], wanted: str) -> JsonObject:
+    """Find a row by id, by the beginning of one, or by path.
+
+    Raises:
+        AiosError: DOTAIOS_SESSION_NOT_FOUND, DOTAIOS_SESSION_AMBIGUOUS.
+    """
+    exact = [row for row in rows if wanted in (row["session_id"], row["path"])]
+    near = [
+        row
+        for row in rows
+        if len(wanted) >= SHORT_ID_CHARS and str(row["session_id"]).startswith(wanted)
+    ]
+    found = exact or near
+    if not found:
+        raise session_fault("NOT_FOUND")
+    if len(found) > 1:
+        raise session_fault("AMBIGUOUS")
+    return found[0]
+
+
+def status(access: AiosAccess, policy: MemoryPolicy) -> StoreStatus:
+    """Say how full the store is and what could not be captured.
+
+    Raises:
+        AiosError: DOTAIOS_MEMORY_OFF, DOTAIOS_SESSION_*.
+    """
+    with open_for_writing(access, policy) as writer:
+        rows = SessionStore(writer).index().rows
+        missed = object_lines(writer.see(MISSED).data.decode("utf-8", "replace"))
+        names = writer.names(SESSION_STORE)
+        stamp = writer.stamp(SESSION_INDEX)
+    return StoreStatus(
+        sessions=len(rows),
+        limit=ROWS,
+        index_bytes=0 if stamp is None else stamp.size,
+        conflicts=sum("conflict_of" in row for row in rows),
+        agents=dict(Counter(str(row.get("agent")) for row in rows)),
+        missed=tuple(
+            f"{row.get('ts')} {row.get('source_path')}: {row.get('reason')}"
+            for row in missed
+            if row is not None
+        ),
+        unfinished=any(name != "store.lock" for name in names),
+    )
+
+
+def reconcile(access: AiosAccess, policy: MemoryPolicy, *, apply: bool = False) -> SessionReport:
+    """Compare index and documents, and with ``apply`` write the index anew from the documents.
+
+    Raises:
+        AiosError: DOTAIOS_MEMORY_OFF, DOTAIOS_SESSION_*, or a write fault.
+    """
+    with open_for_writing(access, policy) as writer:
+        store = SessionStore(writer)
+        home = None if access.home is None else str(access.home)
+        if not apply:
+            return _compared(writer, home)[0]
+        try:
+            with store.locked():
+                return _rebuilt(writer, store, home)
+        except AiosError as error:
+            if error.code != _POISON:
+                raise
+        with holding(writer, SESSIONS_LOCK):
+            _put_aside(writer, access.clock())
+            return _rebuilt(writer, store, home)
+
+
+def _deletion(
+    writer: FolderWriter, index: Index, wanted: str, proof: Proof | None
+) -> tuple[Plan, Proof]:
+    from uuid import uuid4
+
+    path = str(chosen(index.rows, wanted)["path"])
+    read_session(writer, chosen(index.rows, wanted))
+    plan = Plan(
+        operation="session-delete",
+        targets=(Target(path=path, before=writer.see(path), after=None),),
+    )
+    operation_id = str(uuid4()) if proof is None else proof.operation_id
+    fingerprint = plan.fingerprint(operation_id, writer.identity)
+    return plan, Proof(operation_id=operation_id, plan_fingerprint=fingerprint)
+
+
+def _rebuilt(writer: FolderWriter, store: SessionStore, home: str | None) -> SessionReport:
+    report, rows = _compared(writer, home)
+    seen = writer.see(SESSION_INDEX, limit_bytes=INDEX_BYTES)
+    if seen.data != index_bytes(rows):
+        store.commit("reconcile", index=Index(rows=(), seen=seen), rows=rows)
+        return msgspec.structs.replace(report, applied=True)
+    return report
+
+
+def _put_aside(writer: FolderWriter, now: datetime) -> None:
+    """Move what a poisoned transaction left out of the store."""
+    for name in writer.names(SESSION_STORE):
+        if name == "pending" or name.startswith("."):
+            aside = f"{CHANGES}/session-poisoned-{now:%Y%m%dT%H%M%S%f}-{name.lstrip('.')}"
+            writer.make_folder(CHANGES)
+            staging.rename(writer, f"{SESSION_STORE}/{name}", aside)
+
+
+def _compared(writer: FolderWriter, home: str | None) -> tuple[SessionReport, list[JsonObject]]:
+    differences = _Differences()
+    derived = _derived_rows(writer, differences)
+    stored = _stored_rows(writer, differences)
+    for path in derived.keys() - stored.keys():
+        differences.add("projection_missing" if not stored else "orphan_markdown", path)
+    rows = marked(list(derived.values()))
+    wanted = {str(row["path"]): row for row in rows}
+    for path, row in stored.items():
+        if wanted.get(path) != row:
+            differences.add("stale_rows", path)
+    repeated = (
+        ("duplicate_ids", [str(row["session_id"])[:6] for row in rows]),
+        ("duplicate_sources", _sources(rows, home)),
+    )
+    for kind, values in repeated:
+        for value, count in Counter(values).items():
+            if count > 1:
+                differences.add(kind, value)
+    report = SessionReport(
+        documents=len(derived),
+        rows=len(stored),
+        findings=dict(sorted(differences.counts.items())),
+        paths=tuple(sorted(differences.paths)),
+        applied=False,
+    )
+    return report, rows
+
+
+class _Differences:
+    """How index and documents differ, by kind."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+        self.paths: list[str] = []
+
+    def add(self, kind: str, path: str) -> None:
+        """Note one difference."""
+        self.counts[kind] += 1
+        self.paths.append(f"{kind}: {path}")
+
+
+def _derived_rows(writer: FolderWriter, differences: _Differences) -> dict[str, JsonObject]:
+    derived: dict[str, JsonObject] = {}
+    for path in _documents(writer):
+        try:
+            session = parse(writer.see(path).data)
+        except AiosError:
+            session = None
+        if session is None or session.path != path:
+            differences.add("invalid_markdown", path)
+        else:
+            derived[path] = row_of(session)
+    return derived
+
+
+def _sources(rows: Sequence[JsonObject], home: str | None) -> list[str]:
+    return [
+        portable(str(row["source_path"]), home)
+        for row in rows
+        if "source_path" in row and "conflict_group" not in row
+    ]
+
+
+def _stored_rows(writer: FolderWriter, differences: _Differences) -> dict[str, JsonObject]:
+    seen = writer.see(SESSION_INDEX, limit_bytes=INDEX_BYTES)
+    rows: dict[str, JsonObject] = {}
+    for row in object_lines(seen.data.decode("utf-8", "surrogateescape")):
+        path = None if row is None else row.get("path")
+        if row is None or not isinstance(path, str) or not isinstance(row.get("session_id"), str):
+            differences.add("malformed_rows", SESSION_INDEX)
+        elif not path.startswith(f"{SESSIONS}/") or ".." in path.split("/"):
+            differences.add("unsafe_rows", SESSION_INDEX)
+        elif path in rows:
+            differences.add("duplicate_paths", path)
+        else:
+            rows[path] = row
+    return rows
+
+
+def _documents(writer: FolderWriter) -> list[str]:
+    paths: list[str] = []
+    for day in writer.names(SESSIONS):
+        stamp = writer.stamp(f"{SESSIONS}/{day}")
+        if stamp is not None and stamp.is_folder:
+            names = writer.names(f"{SESSIONS}/{day}")
+            paths += [f"{SESSIONS}/{day}/{name}" for name in names if name.endswith(".md")]
+    return paths
