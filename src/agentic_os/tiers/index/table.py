@@ -11,6 +11,8 @@ Invariants:
   that was made by another embedder is not asked.
 - Every search asks the newest version, also in a process that lives long; a version that is
   being written is not seen.
+- A similarity is the cosine of the stored vector and the question's, computed here: no figure
+  depends on whether an index, a filter or a full scan found the row.
 - Nothing heavy is imported before there is a table to read.
 """
 
@@ -39,6 +41,8 @@ EXACT_FILTERED_SHARE = 4
 """So are those that a filter leaves, up to a number and to one part in so many of the table: an
 index loses recall where few of its rows pass."""
 PROBES = 50
+SPARE_CANDIDATES = 2
+"""Rows asked of the index for each that is wanted: it ranks them by estimates."""
 METRIC = "cosine"
 PROJECT_INDEX = "project_idx"
 KIND_INDEX = "kind_idx"
@@ -179,39 +183,89 @@ class VectorTable:
         Raises:
             SemanticIndexError: INDEX_DAMAGED.
         """
+        condition = filter_of(projects, kinds)
+        with index_faults():
+            if exact:
+                parts = [self._nearest(vector, limit, condition, use_index=False)]
+            else:
+                # Rows that came after the index are asked apart: the engine's distances of the
+                # two kinds are not of one scale, so one list of both would cut the wrong ones.
+                spare = limit * SPARE_CANDIDATES
+                parts = [self._nearest(vector, spare, condition, use_index=True, fast_search=True)]
+                if late := self._fragments_outside_index():
+                    parts.append(
+                        self._nearest(vector, limit, condition, use_index=False, fragments=late)
+                    )
+            found = [row for part in parts for row in _scored(part, vector)]
+        found.sort(key=lambda row: (-row.similarity, row.project, row.path, row.start))
+        return found[:limit]
+
+    def _nearest(
+        self,
+        vector: "Vectors",
+        limit: int,
+        condition: str | None,
+        *,
+        use_index: bool,
+        **options: Any,
+    ) -> Any:
         nearest = {
             "column": "vector",
             "q": vector,
             "k": limit,
             "metric": METRIC,
-            "use_index": not exact,
+            "use_index": use_index,
             "nprobes": PROBES,
         }
-        with index_faults():
-            found = self._dataset.scanner(
-                columns=[*_COLUMNS, "_distance"],
-                filter=filter_of(projects, kinds),
-                prefilter=True,
-                nearest=nearest,
-            ).to_table()
-            columns = [found.column(name).to_pylist() for name in (*_COLUMNS, "_distance")]
+        return self._dataset.scanner(
+            columns=[*_COLUMNS, "vector", "_distance"],
+            filter=condition,
+            prefilter=True,
+            nearest=nearest,
+            **options,
+        ).to_table()
+
+    def _fragments_outside_index(self) -> list[Any]:
+        """Return the fragments whose rows the vector index does not cover."""
+        covered: set[int] = set()
+        for item in self._dataset.describe_indices():
+            if item.name == VECTOR_INDEX:
+                covered.update(*(segment.fragment_ids for segment in item.segments))
         return [
-            Near(
-                project=row[0],
-                kind=row[1],
-                path=row[2],
-                name=row[3],
-                symbol=row[4],
-                document=row[5],
-                start=row[6],
-                end=row[7],
-                sha256=row[8],
-                text_hash=row[9],
-                indexed_at=row[10],
-                similarity=1.0 - row[11],
-            )
-            for row in zip(*columns, strict=True)
+            fragment
+            for fragment in self._dataset.get_fragments()
+            if fragment.fragment_id not in covered
         ]
+
+
+def _scored(found: Any, vector: "Vectors") -> Iterator[Near]:
+    """Yield the rows of an answer with their true cosine, whatever the engine calls distance.
+
+    An index of quantised vectors answers with estimates, and with another scale than a search
+    that looks at every row: nothing of that may be shown, fused or compared with a bound.
+    """
+    import numpy as np
+
+    matrix = np.asarray(found.column("vector").combine_chunks().flatten(), np.float32)
+    matrix = matrix.reshape(found.num_rows, len(vector))
+    lengths = np.linalg.norm(matrix, axis=1) * np.linalg.norm(vector)
+    cosines = (matrix @ vector) / np.maximum(lengths, np.finfo(np.float32).tiny)
+    columns = [found.column(name).to_pylist() for name in _COLUMNS]
+    for row, cosine in zip(zip(*columns, strict=True), cosines.tolist(), strict=True):
+        yield Near(
+            project=row[0],
+            kind=row[1],
+            path=row[2],
+            name=row[3],
+            symbol=row[4],
+            document=row[5],
+            start=row[6],
+            end=row[7],
+            sha256=row[8],
+            text_hash=row[9],
+            indexed_at=row[10],
+            similarity=cosine,
+        )
 
 
 def open_table(folder: Path, fingerprint: str) -> VectorTable | None:

@@ -271,6 +271,37 @@ def test_a_vector_index_is_kept_from_a_number_of_rows_on(
     assert opened(folder).unindexed_rows() is None
 
 
+def test_a_similarity_is_the_cosine_whatever_found_the_row(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vectors_writing, "INDEX_FROM_ROWS", 600)
+    made = writer(folder)
+    put(made, "one", *range(1_000))
+    put(made, "two", *range(1_000, 1_400))
+    made.tidy()
+    put(made, "late", *range(1_400, 1_700))
+    table = opened(folder)
+    assert table.unindexed_rows() == 300
+
+    for question, scope in (
+        (unit(3) * 7, None),
+        (unit(9_000), {"one", "late"}),
+        (unit(8), {"late"}),
+    ):
+        exact = table.nearest(question, limit=40, projects=scope)
+        found = table.nearest(question, limit=40, projects=scope, exact=False)
+
+        assert {row.name: row.similarity for row in found} == pytest.approx(
+            {row.name: row.similarity for row in exact}
+        )
+        assert names(found) == names(exact)
+        direction = question / np.linalg.norm(question)
+        numbers = [int(name.rpartition("-")[2]) for name in names(found)]
+        assert [row.similarity for row in found] == pytest.approx(
+            [float(unit(number) @ direction) for number in numbers], abs=1e-5
+        )
+
+
 def test_tidying_deletes_old_versions_and_keeps_the_rows(folder: Path) -> None:
     made = writer(folder)
     made.tidy()
