@@ -20,7 +20,7 @@ from agentic_os.aggregate.graph.codes import GRAPH_CODES, NEAR_MISS_CODES
 from agentic_os.aios.sessions.documents import SESSION_DOCUMENTS
 from agentic_os.aios.writing.documents import CHANGE_DOCUMENTS
 from agentic_os.cli.app import application
-from agentic_os.doctor.identifiers import CHECKS, IDENTITY_CHECKS
+from agentic_os.doctor.identifiers import CHECKS, FOLDER_CHECKS, IDENTITY_CHECKS
 from agentic_os.identity.codes import WAYS_OUT
 from agentic_os.identity.documents import IDENTITY_DOCUMENTS
 from agentic_os.ledger.line.vocabulary import ENTRY_TYPES
@@ -104,7 +104,8 @@ def codes_page() -> str:
         parts.append("")
     parts += ["## Checks of doctor", "", "| id | what it checks |", "|---|---|"]
     parts += [
-        f"| `{name}` | {cell(text)} |" for name, text in {**CHECKS, **IDENTITY_CHECKS}.items()
+        f"| `{name}` | {cell(text)} |"
+        for name, text in {**CHECKS, **FOLDER_CHECKS, **IDENTITY_CHECKS}.items()
     ]
     parts += ["", *error_tables()]
     return "\n".join([*parts, ""])

@@ -8,6 +8,9 @@ from typer.core import TyperCommand
 FULL_PROFILE = "full"
 """The profile of a server that offers the fleet and the AIOS folder."""
 
+WITNESS_FOLDER = "witness"
+"""An own witness lies here in the data folder, unless another folder is named."""
+
 Roots = Annotated[
     list[str] | None,
     typer.Option(

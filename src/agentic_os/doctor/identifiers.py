@@ -25,3 +25,9 @@ IDENTITY_CHECKS: dict[str, str] = {
     "witness.health": "The witness run here has its memory, and its manifest holds.",
 }
 """The checks of the ledger's side of this machine; made when no project is named."""
+
+FOLDER_CHECKS: dict[str, str] = {
+    "aios.context": "The working context of the AIOS folder can be read.",
+    "aios.vault": "The vault of the AIOS folder lies inside it, or is granted.",
+}
+"""The checks of the AIOS folder; made when no project is named."""

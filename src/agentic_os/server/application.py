@@ -125,7 +125,7 @@ class _Handlers:
         try:
             answer = await self._in_thread(work)
         except ToolFailureError as fault:
-            raise MCPError(fault.code, fault.message) from None
+            raise MCPError(fault.code, fault.message, fault.data) from None
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=answer.text)],
             structured_content=answer.document,

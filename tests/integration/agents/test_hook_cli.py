@@ -145,3 +145,18 @@ def test_a_fault_of_our_own_is_said_to_the_person(monkeypatch: pytest.MonkeyPatc
     assert finished.code == 0
     assert "RuntimeError" in document["systemMessage"]
     assert document["hookSpecificOutput"]["additionalContext"] == ""
+
+
+def test_a_bad_file_of_the_aios_folder_is_named(
+    fleet: FleetBuilder, shop: Path, places: Path
+) -> None:
+    AiosBuilder(places / "aios").write(
+        "projects/zeta/README.md", "---\nid: Z1\nname: a: b\n---\n# Z\n"
+    )
+
+    done = hook(fleet, json.dumps({"cwd": str(shop)}).encode(), shop)
+
+    document = json.loads(done.stdout)
+    assert done.returncode == 0
+    assert "projects/zeta/README.md:3" in document["systemMessage"]
+    assert "Retry" in document["hookSpecificOutput"]["additionalContext"]

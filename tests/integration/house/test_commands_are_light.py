@@ -11,7 +11,7 @@ COMMANDS = Path(agentic_os.__file__).parent / "cli" / "commands"
 LIGHT = {"collections.abc", "enum", "pathlib", "typer", "typing", "agentic_os.cli.options"}
 """What such a module may import at its top, and other signatures."""
 SIGNATURES = "agentic_os.cli.commands."
-NOT_SPLIT_YET = {"ask/graph", "fleet/doctor.py", "trust/witness.py"}
+NOT_SPLIT_YET = {"ask/graph", "trust/witness.py"}
 
 
 def is_split(path: Path) -> bool:

@@ -107,7 +107,14 @@ def _aios(person: Person, current: Path) -> tuple[str, list[str]]:
         policy = resolve_policy(project=attached_project(access, current))
         return read_brief(access, policy, budget=AIOS_CHARS).text(), []
     except AgenticOSError as fault:
-        return "", [f"The AIOS context was left out ({fault.code})."]
+        return "", [_left_out(fault)]
+
+
+def _left_out(fault: AgenticOSError) -> str:
+    """Say why the context is missing; a bad file of the folder is named with what mends it."""
+    place = f"{fault.path}:{fault.line}" if fault.line else fault.path
+    where = f" at {one_line(place)}: {fault.hint}" if place else ""
+    return f"The AIOS context was left out ({fault.code}{where})."
 
 
 def _fleet(person: Person, roots: tuple[str, ...], current: Path) -> tuple[list[str], list[str]]:

@@ -53,11 +53,12 @@ class ToolAnswer:
 class ToolFailureError(Exception):
     """A failure that becomes a JSON-RPC error: its code, and a message without paths."""
 
-    def __init__(self, code: int, message: str) -> None:
-        """Keep both."""
+    def __init__(self, code: int, message: str, data: dict[str, Any] | None = None) -> None:
+        """Keep all three; ``data`` says which file of the folder is at fault."""
         super().__init__(message)
         self.code = code
         self.message = message
+        self.data = data
 
 
 def definitions(profile: Profile) -> tuple[Definition, ...]:
@@ -118,12 +119,18 @@ def _aios(served: ServedPerson, name: str, arguments: Mapping[str, object]) -> T
         raise ToolFailureError(INVALID_PARAMS, fault.message) from None
     except AiosError as fault:
         if fault.code in _ARGUMENT_FAULTS:
-            raise ToolFailureError(INVALID_PARAMS, fault.message) from None
+            raise ToolFailureError(INVALID_PARAMS, fault.message, _data(fault)) from None
         general = CONTEXT_FAILED if name == "read_working_context" else AIOS_FAILED
-        raise ToolFailureError(INTERNAL_ERROR, general) from None
-    except AgenticOSError:
-        raise ToolFailureError(INTERNAL_ERROR, AIOS_FAILED) from None
+        raise ToolFailureError(INTERNAL_ERROR, general, _data(fault)) from None
+    except AgenticOSError as fault:
+        raise ToolFailureError(INTERNAL_ERROR, AIOS_FAILED, _data(fault)) from None
     return ToolAnswer(text=text, document=json.loads(text))
+
+
+def _data(fault: AgenticOSError) -> dict[str, Any]:
+    """Say what a fixed message leaves out: code, file and line within the folder, what mends it."""
+    found = {"code": fault.code, "path": fault.path, "line": fault.line, "hint": fault.hint}
+    return {name: value for name, value in found.items() if value}
 
 
 def _said(fault: AgenticOSError) -> str:

@@ -98,3 +98,20 @@ def test_the_context_is_a_resource_too(served: ServedPerson, places: Path) -> No
 
     assert found.mime == "text/markdown"
     assert "I build ships." in found.text
+
+
+def test_a_bad_file_of_the_folder_is_named_in_the_errors_data(
+    served: ServedPerson, places: Path
+) -> None:
+    (places / "aios").mkdir()
+    folder = AiosBuilder(places / "aios").complete()
+    folder.write("projects/zeta/README.md", "---\nid: Z1\nname: a: b\n---\n# Z\n")
+
+    with pytest.raises(ToolFailureError) as fault:
+        call(served, "aios", "read_working_context", {})
+
+    assert (fault.value.code, fault.value.message) == (INTERNAL_ERROR, CONTEXT_FAILED)
+    data = fault.value.data
+    assert data is not None
+    assert (data["path"], data["line"]) == ("projects/zeta/README.md", 3)
+    assert "quotes" in data["hint"]

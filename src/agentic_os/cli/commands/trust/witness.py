@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agentic_os.cli.options import Json
+from agentic_os.cli.options import WITNESS_FOLDER, Json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +18,6 @@ app = typer.Typer(
 )
 
 PASSWORD_VARIABLE = "AGENTIC_OS_WITNESS_PASSWORD"  # noqa: S105 - the name of a variable
-WITNESS_FOLDER = "witness"
 ROOT_FOLDER = "witness-root"
 
 Home = Annotated[

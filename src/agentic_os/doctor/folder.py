@@ -1,0 +1,78 @@
+"""Examine the AIOS folder: can its working context be read, and is its vault granted?
+
+One bad file closes the working context for every project, so it is named with its line and what
+mends it. Nothing of the folder's text is shown.
+"""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+from agentic_os.aios.context.brief import read_brief
+from agentic_os.aios.folder.access import AiosAccess
+from agentic_os.aios.folder.allowance import SEARCH_LIMIT, Allowance, Charges
+from agentic_os.aios.folder.configuration import read_configuration, vault_place
+from agentic_os.aios.folder.reader import FolderReader
+from agentic_os.aios.policy import MemoryPolicy, resolve_policy
+from agentic_os.doctor.identifiers import FOLDER_CHECKS
+from agentic_os.errors import AgenticOSError, AiosError
+from agentic_os.results import Check
+
+CONTEXT: Final = "aios.context"
+VAULT: Final = "aios.vault"
+CONTEXT_CHARS: Final = 6_000
+
+
+def examine_folder(access: Callable[[MemoryPolicy], AiosAccess], folder: Path) -> Iterator[Check]:
+    """Make the checks of ``FOLDER_CHECKS``.
+
+    Args:
+        access: how the folder is reached under a memory choice.
+        folder: where it is, or would be.
+    """
+    if not folder.is_dir():
+        for name in FOLDER_CHECKS:
+            yield Check(id=name, status="ok", message="nothing to check: there is no AIOS folder")
+        return
+    policy = resolve_policy()
+    try:
+        reached = access(policy)
+    except AgenticOSError as fault:
+        yield _failed(CONTEXT, fault)
+        return
+    try:
+        read_brief(reached, policy, budget=CONTEXT_CHARS)
+        yield Check(id=CONTEXT, status="ok", message=FOLDER_CHECKS[CONTEXT])
+    except AiosError as fault:
+        yield _failed(CONTEXT, fault)
+    try:
+        yield _vault(reached)
+    except AiosError as fault:
+        yield _failed(VAULT, fault)
+
+
+def _vault(access: AiosAccess) -> Check:
+    with FolderReader(access.root, files=access.files) as reader:
+        stated = read_configuration(reader, Charges(Allowance(SEARCH_LIMIT)))
+        outside = vault_place(access, reader, stated).outside
+    if outside is None:
+        return Check(id=VAULT, status="ok", message="the vault lies inside the AIOS folder")
+    if access.vault_granted(outside):
+        return Check(id=VAULT, status="ok", message="the vault outside the AIOS folder is granted")
+    return Check(
+        id=VAULT,
+        status="warn",
+        message="the vault lies outside the AIOS folder and is not granted: searches leave it out",
+        hint="See: agentic-os aios grant-vault",
+    )
+
+
+def _failed(check: str, fault: AgenticOSError) -> Check:
+    return Check(
+        id=check,
+        status="fail",
+        message=f"{fault.code}: {fault.message}",
+        hint=fault.hint,
+        path=fault.path or None,
+        line=fault.line,
+    )
