@@ -5,6 +5,7 @@
 
 from collections.abc import Iterable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 from agentic_os.crypto.keys.pairs import VerifyingKey
@@ -18,6 +19,7 @@ from agentic_os.identity.codes import ERRORS
 from agentic_os.identity.folder.high_water import forget_derived
 from agentic_os.identity.folder.pinned_keys import PinnedKeys
 from agentic_os.identity.folder.tables import open_replica, open_tables
+from agentic_os.identity.health import identity_health
 from agentic_os.ledger.answers import (
     BackupData,
     Finding,
@@ -28,7 +30,7 @@ from agentic_os.ledger.answers import (
 )
 from agentic_os.ledger.backup.restore import restore_backup
 from agentic_os.ledger.backup.write import write_backup
-from agentic_os.ledger.file.repair import cut_torn_tail, restore_prefix
+from agentic_os.ledger.file.repair import repair_end, restore_prefix
 from agentic_os.ledger.file.show import LineFilter, show_lines
 from agentic_os.ledger.file.storage import LEDGER_NAME, FileStorage
 from agentic_os.ledger.file.verify import Progress, verify_storage
@@ -83,12 +85,14 @@ def show_ledger(place: Path, wanted: LineFilter, *, limit: int = 50) -> ShowData
 
 
 def repair_tail(folder: Path) -> RepairData:
-    """Set a torn last line aside.
+    """Mend the end of the ledger; where nothing was to be done, say what else is wrong.
 
     Raises:
-        LedgerError: as ``cut_torn_tail``.
+        LedgerError: as ``repair_end``.
     """
-    return cut_torn_tail(folder)
+    done = repair_end(folder, witness_keys=PinnedKeys(folder))
+    findings = identity_health(folder).findings if done.action == "none" else ()
+    return replace(done, findings=findings)
 
 
 def repair_from_copy(

@@ -111,11 +111,22 @@ class ProveData:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepairData:
-    """Answer of ``ledger repair``: what was cut or restored, and where the old bytes lie."""
+    """Answer of ``ledger repair``: what was done, and where the old bytes lie.
 
-    action: Literal["none", "tail_cut", "prefix_restored", "latch_released"]
+    ``findings`` says what is still wrong with the identity where nothing was done.
+    """
+
+    action: Literal[
+        "none",
+        "newline_restored",
+        "tail_restored",
+        "tail_cut",
+        "prefix_restored",
+        "latch_released",
+    ]
     lines: int
     set_aside: str = ""
+    findings: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

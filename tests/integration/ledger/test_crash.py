@@ -15,8 +15,9 @@ from agentic_os.errors import LedgerError
 from agentic_os.files.publishing import ExclusiveLock
 from agentic_os.identity.services import verify_ledger
 from agentic_os.ledger.file.journal import Journal, SignedDraft
-from agentic_os.ledger.file.opening import LOCK_NAME, set_torn_aside, start_journal
+from agentic_os.ledger.file.opening import LOCK_NAME, start_journal
 from agentic_os.ledger.file.storage import LEDGER_NAME, LineReader
+from agentic_os.ledger.file.tail import mend_tail
 from agentic_os.ledger.line.entry import draft
 from support.ledger import appender as ledger_appender
 from support.ledger.actors import abandon, booted, born, notes
@@ -167,7 +168,7 @@ def test_a_power_cut_at_any_call_loses_nothing_acknowledged(
     except PowerCutError:
         pass
     disk = MemoryStorage(storage.after_power_cut(kept, noise=noise))
-    set_torn_aside(disk, folder)
+    mend_tail(disk, folder)
     again = start_journal(disk, ExclusiveLock(folder / LOCK_NAME))
     assert again.chain.size >= acknowledged
     assert again.chain.size <= acknowledged + max(batches)

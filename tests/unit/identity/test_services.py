@@ -107,6 +107,14 @@ def test_a_torn_tail_repairs(folder: Path) -> None:
     assert identity_health(folder).state == "sound"
 
 
+def test_a_repair_that_mends_nothing_says_what_is_wrong(folder: Path) -> None:
+    assert repair_tail(folder).findings == ()
+    path = folder / LEDGER_NAME
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-1]))
+    done = repair_tail(folder)
+    assert (done.action, [one.code for one in done.findings]) == ("none", ["LEDGER_TRUNCATED"])
+
+
 def test_health_says_what_to_do(folder: Path, tmp_path: Path) -> None:
     assert identity_health(tmp_path / "none").state == "absent"
     sound = identity_health(folder)

@@ -1,14 +1,11 @@
-"""Opening: the lock, a torn tail, verification; only then is there a journal.
+"""Opening: the lock, the end of the file, verification; only then is there a journal.
 
 - The folder's lock is taken before the first byte is read.
-- Only an unterminated final line is forgiven, even if its JSON is whole: it was never
-  acknowledged. Its bytes are copied aside (0600, synced) before they are cut; if the copy
-  fails, nothing is cut and the journal does not open. Damage inside is fatal.
+- Only an unterminated final line is forgiven (``tail.py``). Damage inside is fatal.
 - A beginning writes its genesis only after a chain has admitted it, and leaves no ledger
   behind when it fails.
 """
 
-import time
 from collections import deque
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,13 +14,13 @@ from typing import Final
 from agentic_os.crypto.envelope.public_keys import PublicKeyEnvelope
 from agentic_os.crypto.tlog.merkle import leaf_hash
 from agentic_os.errors import FilesError, LedgerError, VerificationError
-from agentic_os.files.publishing import ExclusiveLock, publish
+from agentic_os.files.publishing import ExclusiveLock
 from agentic_os.ledger.file.head import CosignedHead
 from agentic_os.ledger.file.journal import TAIL_LINES, Journal, Signers
 from agentic_os.ledger.file.storage import LEDGER_NAME, FileStorage, Storage, no_ledger
+from agentic_os.ledger.file.tail import mend_tail
 from agentic_os.ledger.file.verify import Progress, Watcher, verify_storage
 from agentic_os.ledger.line.entry import (
-    LINE_BYTES,
     Draft,
     encode_entry,
     new_salt,
@@ -66,7 +63,7 @@ def open_journal(
     progress: Progress | None = None,
     watch: Watcher | None = None,
 ) -> Journal:
-    """Lock, set a torn tail aside, verify all, and be ready to append.
+    """Lock, mend the end of the file, verify all, and be ready to append.
 
     Args:
         folder: the identity's.
@@ -85,7 +82,7 @@ def open_journal(
     storage: Storage | None = None
     try:
         storage = FileStorage.open(folder / LEDGER_NAME, writable=True)
-        torn_aside = set_torn_aside(storage, folder)
+        mended = mend_tail(storage, folder, witness_keys=witness_keys)
         journal = start_journal(
             storage, own, witness_keys=witness_keys, head=head, progress=progress, watch=watch
         )
@@ -95,7 +92,7 @@ def open_journal(
         if own is not None:
             own.release()
         raise
-    journal.torn_aside = torn_aside
+    journal.torn_aside = mended.aside
     return journal
 
 
@@ -155,38 +152,6 @@ def begin_journal(folder: Path, genesis: Draft, signers: Signers) -> Journal:
     except BaseException:
         lock.release()
         raise
-
-
-def set_torn_aside(storage: Storage, folder: Path) -> str:
-    """Copy an unterminated final line aside, then cut it; the copy's name, or nothing.
-
-    Raises:
-        LedgerError: ``TORN_COPY_FAILED``; then nothing was cut.
-    """
-    size = storage.size()
-    torn = _torn_bytes(storage, size)
-    if not torn:
-        return ""
-    name = f"{LEDGER_NAME}.torn-{time.time_ns()}"
-    try:
-        publish(folder / name, torn)
-    except FilesError:
-        raise LedgerError(
-            "the torn last line could not be copied aside, so it was left",
-            code="TORN_COPY_FAILED",
-            hint="Make room on the disk, then try again.",
-        ) from None
-    storage.truncate(size - len(torn))
-    storage.sync()
-    return name
-
-
-def _torn_bytes(storage: Storage, size: int) -> bytes:
-    """Return the bytes behind the last LF, or none when there are too many to be one line."""
-    start = max(0, size - LINE_BYTES)
-    last = storage.read(start, size - start)
-    torn = last[last.rfind(b"\n") + 1 :]
-    return b"" if len(torn) == LINE_BYTES else torn
 
 
 def _write_first(path: Path, line: bytes, lock: ExclusiveLock) -> Journal:

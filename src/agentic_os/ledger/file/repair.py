@@ -1,8 +1,9 @@
-"""Repair: the two things that may be done to a damaged ledger, and nothing else.
+"""Repair: the three things that may be done to a damaged ledger, and nothing else.
 
 ::
 
-    cut       a torn last line, set aside first (opening.py)
+    mend      a last line gets its line feed back, or is set aside (tail.py)
+    bring     a line that was set aside comes back where it follows the last one
     restore   the first <size> lines of a copy, when a pinned witness cosigned exactly that
               tree; the damaged file is set aside, never deleted
 
@@ -26,16 +27,19 @@ from agentic_os.crypto.tlog.note_keys import NoteKey
 from agentic_os.errors import CryptoError, LedgerError, VerificationError
 from agentic_os.files.publishing import sync_folder
 from agentic_os.ledger.answers import RepairData
-from agentic_os.ledger.file.opening import lock_folder, set_torn_aside
+from agentic_os.ledger.file.opening import lock_folder
 from agentic_os.ledger.file.storage import LEDGER_NAME, FileStorage, LineReader
+from agentic_os.ledger.file.tail import mend_tail, restore_set_aside
 from agentic_os.ledger.file.verify import verify_storage
 from agentic_os.ledger.rule.chain import Chain
 
 _RESTORING: Final = ".restoring"
 
 
-def cut_torn_tail(folder: Path) -> RepairData:
-    """Set an unterminated last line aside; a whole ledger is left as it is.
+def repair_end(
+    folder: Path, *, witness_keys: Mapping[str, PublicKeyEnvelope] | None = None
+) -> RepairData:
+    """Mend the end of the file, and bring back what was set aside and follows it.
 
     Raises:
         LedgerError: ``LEDGER_LOCKED``, ``LEDGER_MISSING``, ``TORN_COPY_FAILED``.
@@ -44,13 +48,16 @@ def cut_torn_tail(folder: Path) -> RepairData:
     try:
         storage = FileStorage.open(folder / LEDGER_NAME, writable=True)
         try:
-            aside = set_torn_aside(storage, folder)
+            done = mend_tail(storage, folder, witness_keys=witness_keys)
+            if done.action != "newline_restored":
+                back = restore_set_aside(storage, folder, witness_keys=witness_keys)
+                done = done if back.action == "none" else back
             lines = sum(1 for _ in LineReader(storage))
         finally:
             storage.close()
     finally:
         lock.release()
-    return RepairData(action="tail_cut" if aside else "none", lines=lines, set_aside=aside)
+    return RepairData(action=done.action, lines=lines, set_aside=done.aside)
 
 
 def restore_prefix(

@@ -25,6 +25,7 @@ SKIP_ABOVE_LINES: Final = 100_000
 Progress: TypeAlias = Callable[[int], None]
 Watcher: TypeAlias = Callable[[int, bytes, bytes], None]
 
+TAIL_TORN: Final = "LEDGER_TAIL_TORN"
 _HEAD_MISMATCH: Final = "LEDGER_HEAD_MISMATCH"
 
 
@@ -159,10 +160,10 @@ class _Pass:
         if self._reader.torn:
             findings.append(
                 Finding(
-                    code="LEDGER_TAIL_TORN",
+                    code=TAIL_TORN,
                     message=f"the last line is not whole: {len(self._reader.torn)} bytes",
                     seq=self.chain.size + 1,
-                    hint="agentic-os ledger repair sets the torn bytes aside.",
+                    hint="agentic-os ledger repair gives it its end back, or sets it aside.",
                 )
             )
         if self._head is not None and self.chain.size < self._head.size:

@@ -9,16 +9,16 @@ from agentic_os.crypto.canonical.texts import bare_hash
 from agentic_os.crypto.keys.pairs import SigningKey
 from agentic_os.errors import FilesError, LedgerError, VerificationError
 from agentic_os.files.publishing import ExclusiveLock
-from agentic_os.ledger.file import opening
+from agentic_os.ledger.file import tail
 from agentic_os.ledger.file.journal import BATCH_LINES, Journal, SignedDraft
 from agentic_os.ledger.file.opening import (
     LOCK_NAME,
     begin_journal,
     open_journal,
-    set_torn_aside,
     start_journal,
 )
 from agentic_os.ledger.file.storage import LEDGER_NAME, FileStorage
+from agentic_os.ledger.file.tail import mend_tail
 from agentic_os.ledger.file.verify import verify_storage
 from agentic_os.ledger.line.entry import LINE_BYTES, Draft, draft
 from agentic_os.ledger.line.frame import read_line
@@ -281,11 +281,14 @@ def test_a_torn_tail_is_copied_aside_then_cut(folder: Path, torn: bytes) -> None
         _append(journal, 2)
 
 
-def test_a_whole_last_line_without_its_end_was_never_acknowledged(folder: Path) -> None:
+def test_a_whole_last_line_gets_its_end_back(folder: Path) -> None:
     path = folder / LEDGER_NAME
-    path.write_bytes(path.read_bytes()[:-1])
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-1])
     with open_journal(folder) as journal:
-        assert journal.chain.size == 1
+        assert journal.chain.size == whole.count(b"\n")
+        assert journal.torn_aside == ""
+    assert path.read_bytes() == whole
 
 
 def test_when_the_copy_fails_nothing_is_cut(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -295,7 +298,7 @@ def test_when_the_copy_fails_nothing_is_cut(folder: Path, monkeypatch: pytest.Mo
     def full(*_: object) -> None:
         raise FilesError("no room", code="PUBLISH_FAILED")
 
-    monkeypatch.setattr(opening, "publish", full)
+    monkeypatch.setattr(tail, "publish", full)
     with pytest.raises(LedgerError) as caught:
         open_journal(folder)
     assert caught.value.code == "TORN_COPY_FAILED"
@@ -304,7 +307,7 @@ def test_when_the_copy_fails_nothing_is_cut(folder: Path, monkeypatch: pytest.Mo
 
 def test_more_than_a_line_of_debris_is_damage_not_a_torn_tail(tmp_path: Path) -> None:
     storage = MemoryStorage(b"x" * (LINE_BYTES + 1))
-    assert set_torn_aside(storage, tmp_path) == ""
+    assert mend_tail(storage, tmp_path).action == "none"
     assert storage.size() == LINE_BYTES + 1
 
 

@@ -11,7 +11,7 @@ from agentic_os.crypto.tlog.note import sign_text
 from agentic_os.crypto.tlog.note_keys import NoteSigner
 from agentic_os.errors import LedgerError, VerificationError
 from agentic_os.ledger.file.opening import lock_folder, open_journal
-from agentic_os.ledger.file.repair import cut_torn_tail, restore_prefix
+from agentic_os.ledger.file.repair import repair_end, restore_prefix
 from agentic_os.ledger.file.storage import LEDGER_NAME
 from support.ledger.builder import Builder
 from support.ledger.stories import story
@@ -41,11 +41,37 @@ def folder(tmp_path: Path) -> Path:
 
 def test_a_torn_tail_is_set_aside(folder: Path, build: Builder) -> None:
     (folder / LEDGER_NAME).write_bytes(build.data + b"torn")
-    data = cut_torn_tail(folder)
+    data = repair_end(folder)
     assert (data.action, data.lines) == ("tail_cut", 1)
     assert (folder / data.set_aside).read_bytes() == b"torn"
-    again = cut_torn_tail(folder)
+    again = repair_end(folder)
     assert (again.action, again.set_aside, again.lines) == ("none", "", 1)
+
+
+def test_a_whole_last_line_gets_its_end_back(folder: Path, build: Builder) -> None:
+    data = build.experience(1).data
+    (folder / LEDGER_NAME).write_bytes(data[:-1])
+    done = repair_end(folder)
+    assert (done.action, done.set_aside, done.lines) == ("newline_restored", "", 2)
+    assert (folder / LEDGER_NAME).read_bytes() == data
+
+
+def test_a_line_that_was_set_aside_comes_back(folder: Path, build: Builder) -> None:
+    data = build.experience(1).experience(2).data
+    lines = data.splitlines(keepends=True)
+    (folder / LEDGER_NAME).write_bytes(b"".join(lines[:-1]))
+    for name, aside in (("1", b"debris"), ("2", lines[-1][:-1]), ("3", lines[0][:-1])):
+        (folder / f"{LEDGER_NAME}.torn-{name}").write_bytes(aside)
+    done = repair_end(folder)
+    assert (done.action, done.set_aside) == ("tail_restored", f"{LEDGER_NAME}.torn-2")
+    assert (folder / LEDGER_NAME).read_bytes() == data
+    assert repair_end(folder).action == "none"
+
+
+def test_a_last_line_that_is_forged_is_no_line(folder: Path, build: Builder) -> None:
+    data = build.experience(1).data
+    (folder / LEDGER_NAME).write_bytes(data[:-1].replace(b"event 1", b"event 2"))
+    assert repair_end(folder).action == "tail_cut"
 
 
 @pytest.mark.parametrize("present", [True, False])

@@ -1,6 +1,7 @@
 """Repair a ledger, back an identity up, restore it."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import typer
@@ -12,8 +13,14 @@ from agentic_os.cli.actions.trust.ledger.opening import (
     read_file,
     read_policy,
 )
-from agentic_os.cli.actions.trust.ledger.printing import print_document, print_rows
+from agentic_os.cli.actions.trust.ledger.printing import (
+    FINDINGS,
+    finding_words,
+    print_document,
+    print_rows,
+)
 from agentic_os.cli.options import IdentityPlace
+from agentic_os.cli.output import say
 from agentic_os.errors import UsageError
 from agentic_os.identity.services import (
     backup_identity,
@@ -22,6 +29,7 @@ from agentic_os.identity.services import (
     repair_tail,
     restore_identity,
 )
+from agentic_os.ledger.answers import Finding
 from agentic_os.ledger.backup.write import PASSWORD_CHARS
 
 _BACKUP_VARIABLE = "AGENTIC_OS_BACKUP_PASSWORD"
@@ -48,10 +56,12 @@ def repair(
         answer = repair_tail(home(where.folder))
     if json:
         print_document("ledger-repair", answer)
+        _tell(answer.findings)
         return
     print_rows(
         ("done", answer.action), ("lines", str(answer.lines)), ("set aside", answer.set_aside)
     )
+    _tell(answer.findings)
 
 
 def backup(folder: str | None, archive: str, *, json: bool) -> None:
@@ -78,3 +88,11 @@ def restore(folder: str | None, archive: str, *, json: bool) -> None:
         print_document("ledger-restore", answer)
         return
     print_rows(("lines", str(answer.lines)), ("head", answer.head_hash), ("origin", answer.origin))
+
+
+def _tell(findings: Sequence[Finding]) -> None:
+    """Say what no repair of the file mends; it has the exit code of a verification."""
+    for finding in findings:
+        say(finding_words(finding))
+    if findings:
+        raise typer.Exit(FINDINGS)
