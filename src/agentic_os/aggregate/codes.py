@@ -176,6 +176,17 @@ CODES = CodeTable(
         "A project is a folder with .agents/config.yaml (or .claude/config.yaml).",
     ),
     (
+        "PROJECT_AROUND",
+        "info",
+        "No roots are named or listed; the project around the current folder was asked.",
+        "`agentic-os roots add DIR` lists a folder of projects, to ask all of them.",
+    ),
+    (
+        "STORE_AWAITED",
+        "info",
+        "Another session was making the store; the question waited for it.",
+    ),
+    (
         "STORE_STALE",
         "warning",
         "The store could not be brought up to date; its last state was asked.",

@@ -2,14 +2,13 @@
 
 from collections.abc import Sequence
 
+from agentic_os.aggregate.fleet import Person, roots_of
 from agentic_os.aggregate.store.space import LOCK_NAME, all_spaces, delete_space, space_for
-from agentic_os.aggregate.workspace import Person
 from agentic_os.errors import StoreLockedError
 from agentic_os.files.places import places_from
 from agentic_os.files.publishing import ExclusiveLock
 from agentic_os.results import Answer, PurgeData
 from agentic_os.settings.location import load_settings
-from agentic_os.settings.selection import effective_roots
 
 
 def purge_spaces(
@@ -25,9 +24,7 @@ def purge_spaces(
         spaces = list(all_spaces(places.cache))
     else:
         settings = load_settings(places, home=person.home)
-        roots = effective_roots(
-            settings, command_line_roots, current=person.current, home=person.home
-        )
+        roots = roots_of(person, settings, command_line_roots)
         own = space_for(
             places.cache,
             [root.path for root in roots] + [item.path for item in settings.projects],

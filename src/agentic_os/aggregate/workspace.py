@@ -16,7 +16,7 @@ from typing import Literal
 from msgspec.structs import replace
 
 from agentic_os.aggregate.codes import CODES
-from agentic_os.aggregate.fleet import Person
+from agentic_os.aggregate.fleet import Person, enclosing_notice, roots_of
 from agentic_os.aggregate.refresh.surfaces import Progress, Refreshed, refresh, silent
 from agentic_os.aggregate.store.database import (
     STORE_FULL,
@@ -37,7 +37,6 @@ from agentic_os.registry.fleet import Fleet, load_fleet
 from agentic_os.registry.project import Project
 from agentic_os.results import Diagnostic, Omission
 from agentic_os.settings.location import load_settings
-from agentic_os.settings.selection import effective_roots
 from agentic_os.settings.values import Root, Settings
 from agentic_os.text.secrets.redaction import Redactor
 from agentic_os.text.secrets.values_of import redacted_value
@@ -167,13 +166,13 @@ def open_workspace(
     Raises:
         SettingsError: projects.toml is wrong.
         RootMissingError: a root does not exist.
-        StoreLockedError: another process writes, and there is no store yet or ``freshness``
-            is ``wait`` and it did not end in time.
+        StoreLockedError: another process writes and did not end in time, and there is no store
+            yet or ``freshness`` is ``wait``.
         StoreError: the store cannot be used or has no room.
     """
     places = places_from(person.environ)
     settings = load_settings(places, home=person.home)
-    roots = effective_roots(settings, command_line_roots, current=person.current, home=person.home)
+    roots = roots_of(person, settings, command_line_roots)
     space = space_for(
         places.cache,
         [root.path for root in roots] + [item.path for item in settings.projects],
@@ -214,6 +213,7 @@ def open_workspace(
             stale=refreshed is None,
             warnings=(
                 *_nothing_found(fleet),
+                *enclosing_notice(roots),
                 *fleet.diagnostics,
                 *(
                     item
@@ -265,9 +265,17 @@ def _refreshed(
     try:
         return _refreshed_once(space, take_in, wait), ()
     except StoreError as fault:
-        excused = isinstance(fault, StoreLockedError) or fault.code in _NO_ROOM
-        if freshness == "wait" or not excused or not _was_filled(space):
+        locked = isinstance(fault, StoreLockedError)
+        if freshness == "wait" or not (locked or fault.code in _NO_ROOM):
             raise
+        if not _was_filled(space):
+            if not locked:
+                raise
+            # Nothing can be answered yet: the first question of several sessions waits.
+            awaited = CODES.diagnostic(
+                "STORE_AWAITED", "another session was making the store; this question waited for it"
+            )
+            return _refreshed_once(space, take_in, WRITER_WAIT_SECONDS), (awaited,)
         return None, (
             CODES.diagnostic(
                 "STORE_STALE",

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-RootOrigin = Literal["command line", "projects.toml", "current directory"]
+RootOrigin = Literal["command line", "projects.toml", "current directory", "enclosing project"]
 
 MAX_DEPTH_LEVELS = 64
 MAX_FOLDERS = 10_000_000

@@ -1,5 +1,6 @@
 """Readers beside a writer, two writers at once, and a store that somebody else holds."""
 
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -161,22 +162,32 @@ def test_a_held_store_says_so_in_text(written: FleetBuilder, person: Person) -> 
     assert finished.text.count("\n") == PROJECTS * FACTS
 
 
-def test_a_held_store_that_does_not_exist_yet(written: FleetBuilder, person: Person) -> None:
+def test_the_first_questions_of_several_sessions_wait_for_the_store(
+    written: FleetBuilder, person: Person
+) -> None:
     space_for(Path(person.environ["AGENTIC_OS_CACHE_DIR"]), [written.root]).folder.mkdir(
         parents=True
     )
     lock = held_lock(person, written.root)
-
-    for words in (["search", "number"], ["memory"], ["doctor"]):
-        finished = run(*words, "--json", "--root", written.root)
-        assert finished.code == 1
-        assert finished.document["error"]["code"] == "STORE_LOCKED"
-        assert finished.document["data"] is None
-        assert "STORE_LOCKED" in finished.words
+    command = [*MODULE, "search", "number", "--json", "--root", str(written.root)]
+    processes = [
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(3)
+    ]
+    with pytest.raises(subprocess.TimeoutExpired):
+        processes[0].wait(timeout=3)  # nothing but waiting: there is nothing to answer from
     lock.release()
 
+    ended = [(process.communicate(timeout=60)[0], process.returncode) for process in processes]
 
-def test_a_store_that_is_being_made_is_no_answer(written: FleetBuilder, person: Person) -> None:
+    assert [code for _, code in ended] == [0] * 3, ended
+    assert all(json.loads(out)["data"]["total"] == PROJECTS * FACTS for out, _ in ended)
+    assert b"STORE_AWAITED" in ended[0][0]
+
+
+def test_a_store_that_is_being_made_is_awaited_only_so_long(
+    written: FleetBuilder, person: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agentic_os.aggregate.workspace.WRITER_WAIT_SECONDS", 0.05)
     space = space_for(Path(person.environ["AGENTIC_OS_CACHE_DIR"]), [written.root])
     with (
         writing(space),

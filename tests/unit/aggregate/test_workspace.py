@@ -3,6 +3,9 @@
 import os
 import shutil
 import sqlite3
+import subprocess
+import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -34,6 +37,49 @@ def test_a_person_is_here() -> None:
 
     assert person.current == Path.cwd()
     assert person.home == Path(os.environ["HOME"])
+
+
+def test_a_folder_that_was_deleted_is_only_missed_where_it_is_needed(
+    small: FleetBuilder, tmp_path: Path
+) -> None:
+    gone = tmp_path / "gone"
+    script = (
+        "import os, sys; gone = sys.argv.pop(1); os.mkdir(gone); os.chdir(gone); os.rmdir(gone);"
+        "from agentic_os.cli.entry import main; sys.exit(main())"
+    )
+
+    def ran(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-c", script, str(gone), *words],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    asked, lost = (
+        ran("search", "lighthouse", "--root", str(small.root)),
+        ran("search", "lighthouse"),
+    )
+
+    assert (asked.returncode, "1 of 1 hits" in asked.stderr) == (0, True), asked.stderr
+    assert (lost.returncode, "ROOT_MISSING" in lost.stderr) == (1, True), lost.stderr
+    assert "Traceback" not in lost.stderr
+
+
+def test_inside_a_project_that_project_is_asked(small: FleetBuilder, person: Person) -> None:
+    inner = small.root / "p/src/deep"
+    inner.mkdir(parents=True)
+    small.project("other").fact("f", "beacon")
+
+    with open_workspace(replace(person, current=inner), []) as workspace:
+        assert [project.name for project in workspace.fleet.projects] == ["p"]
+        assert [item.code for item in workspace.warnings] == ["PROJECT_AROUND"]
+    with open_workspace(replace(person, current=small.root / "p"), []) as workspace:
+        assert [item.code for item in workspace.warnings] == []
+    with open_workspace(replace(person, current=inner), [str(small.root)]) as workspace:
+        assert len(workspace.fleet.projects) == 2
+    with open_workspace(replace(person, current=inner, home=small.root / "p"), []) as workspace:
+        assert [item.code for item in workspace.warnings] == ["NO_PROJECTS"]
 
 
 def test_a_store_that_breaks_while_it_is_written_is_made_anew(
