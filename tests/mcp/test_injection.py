@@ -15,9 +15,10 @@ import pytest
 
 from agentic_os.aggregate.workspace import Person
 from agentic_os.server.prompts import render_prompt
-from agentic_os.server.resources import STATIC, read_resource, source_uri
+from agentic_os.server.resources import STATIC, read_resource
 from agentic_os.server.served import ServedPerson
 from agentic_os.server.tools.calls import ToolAnswer, call, definitions
+from agentic_os.server.tools.links import source_uri
 from agentic_os.text.fencing import visible
 from agentic_os.tiers.index.build import build_index
 from support.aios.builder import AiosBuilder

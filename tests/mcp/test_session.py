@@ -78,6 +78,10 @@ async def test_a_session_from_overview_to_context(mode: str, folder: AiosBuilder
 
         source = await client.read_resource(f"fleet://source/{hit['project']}/{hit['path']}")
         assert "dunning starts" in source.contents[0].text
+        link = next(part for part in found.content if part.type == "resource_link")
+        around = await client.read_resource(link.uri)
+        assert around.contents[0].text.startswith("[lines 1-")
+        assert "dunning starts" in around.contents[0].text
 
         graph = await client.call_tool("query_graph", {"operation": "impact", "name": "post_entry"})
         assert "reverse_entry" in str(graph.structured_content)
@@ -94,8 +98,7 @@ async def test_a_session_from_overview_to_context(mode: str, folder: AiosBuilder
 async def test_what_is_wrong_with_a_call_is_an_error_of_the_protocol() -> None:
     async with session("auto") as client:
         for name, arguments in (
-            ("search_fleet", {"query": "x", "unknown": 1}),
-            ("search_fleet", {"query": "x", "limit": "3"}),
+            ("search_aios", {"query": "x", "unknown": 1}),
             ("read_working_context", {}),
             ("nothing", {}),
         ):
@@ -134,7 +137,9 @@ async def test_every_mode_is_answered_and_a_new_index_is_seen(places: Path) -> N
     async with session("auto") as client:
 
         async def ask(mode: str) -> Any:
-            return await client.call_tool("search_fleet", {"query": question, "mode": mode})
+            return await client.call_tool(
+                "search_fleet", {"query": question, "mode": mode, "details": True}
+            )
 
         refused = await ask("semantic")
         before = (await ask("auto")).structured_content

@@ -59,6 +59,7 @@ def make_application(
         on_read_resource=handlers.read_resource,
         on_list_prompts=handlers.list_prompts if full else None,
         on_get_prompt=handlers.get_prompt if full else None,
+        on_completion=handlers.complete if full else None,
     )
 
 
@@ -127,7 +128,10 @@ class _Handlers:
         except ToolFailureError as fault:
             raise MCPError(fault.code, fault.message, fault.data) from None
         return types.CallToolResult(
-            content=[types.TextContent(type="text", text=answer.text)],
+            content=[
+                types.TextContent(type="text", text=answer.text),
+                *(types.ResourceLink(uri=one.uri, name=one.name) for one in answer.links),
+            ],
             structured_content=answer.document,
             is_error=answer.failed,
         )
@@ -184,6 +188,28 @@ class _Handlers:
             contents=[
                 types.TextResourceContents(uri=found.uri, mime_type=found.mime, text=found.text)
             ]
+        )
+
+    async def complete(
+        self, _context: "Context", params: "types.CompleteRequestParams"
+    ) -> "types.CompleteResult":
+        """Complete the name of a project or of a skill."""
+        import mcp_types as types
+
+        from agentic_os.server.completion import MAX_VALUES, complete
+
+        said = params.argument
+        chosen = dict((params.context and params.context.arguments) or {})
+        work = partial(complete, self._serving(), said.name, said.value, chosen)
+        try:
+            found = await self._in_thread(work)
+        except AgenticOSError:
+            found = ()
+        shown = list(found[:MAX_VALUES])
+        return types.CompleteResult(
+            completion=types.Completion(
+                values=shown, total=len(found), has_more=len(found) > len(shown)
+            )
         )
 
     async def list_prompts(

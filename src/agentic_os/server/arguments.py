@@ -53,7 +53,9 @@ class SearchFleet(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
         Literal["memory", "index", "vault", "capability", "graph", "code", "document"], ...
     ] = ()
     mode: Literal["auto", "lexical", "semantic", "hybrid"] = "auto"
-    limit: Limit = 10
+    limit: Limit = 5
+    details: bool = False
+    changed_since: Annotated[str, msgspec.Meta(max_length=40)] = ""
     budget: Budget = ANSWER_CHARS
     cursor: Cursor = ""
     memory: Memory | msgspec.UnsetType = msgspec.UNSET

@@ -5,9 +5,11 @@ a file of the index, which the store holds; or a source or Markdown file that th
 graph names. It is read now, bounded, contained and redacted, and hidden characters are spelt out.
 """
 
+import re
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
-from urllib.parse import quote, unquote
+from typing import Any, Final
+from urllib.parse import unquote
 
 import msgspec
 
@@ -18,6 +20,7 @@ from agentic_os.aggregate.workspace import Workspace
 from agentic_os.code.reading import language_of
 from agentic_os.errors import AgenticOSError, FilesError
 from agentic_os.files.reading import Folder
+from agentic_os.registry.project import Project
 from agentic_os.server.arguments import FleetOverview
 from agentic_os.server.codes import ERRORS
 from agentic_os.server.privacy import last_redaction
@@ -25,11 +28,17 @@ from agentic_os.server.scope.aios import person_access
 from agentic_os.server.served import ServedPerson
 from agentic_os.server.tools.aios import read_working_context
 from agentic_os.server.tools.fleet import fleet_overview
+from agentic_os.server.tools.links import SOURCE, read_source_uri
 from agentic_os.server.tools.paging import page
 from agentic_os.text.decoding import decode
 
 SOURCE_CHARS = 32_000
 MEMORY_CHARS = 32_000
+AROUND_LINES = 40
+SKILL_BYTES = 262_144
+SKILL: Final = "fleet://skill/"
+SKILL_FOLDERS: Final = (".agents/skills", ".claude/skills", ".codex/skills", "skills")
+_SKILL_NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,99}")
 FACT_CHARS = 8_000
 """Of one fact in ``fleet://memory``; all of it is in its source."""
 _CITABLE = """
@@ -64,17 +73,18 @@ TEMPLATES: tuple[tuple[str, str, str, str], ...] = (
         "application/json",
     ),
     (
-        "fleet://source/{project}/{path}",
+        "fleet://source/{project}/{+path}{?lines}",
         "source",
-        "A file that an answer cites, redacted",
+        "A file that an answer cites, or what stands around lines=8-12 of it, redacted",
+        "text/markdown",
+    ),
+    (
+        "fleet://skill/{project}/{skill}",
+        "skill",
+        "The SKILL.md of a project's skill, redacted",
         "text/markdown",
     ),
 )
-
-
-def source_uri(project: str, path: str) -> str:
-    """Return the URI under which a cited file can be read."""
-    return f"fleet://source/{quote(project)}/{quote(path)}"
 
 
 def read_resource(served: ServedPerson, uri: str, *, fleet: bool) -> ResourceText:
@@ -94,9 +104,11 @@ def read_resource(served: ServedPerson, uri: str, *, fleet: bool) -> ResourceTex
         return _json(served, uri, fleet_overview(served, asked))
     if fleet and uri.startswith("fleet://memory/"):
         return _memory(served, uri, unquote(uri.removeprefix("fleet://memory/")))
-    if fleet and uri.startswith("fleet://source/"):
-        project, _, path = uri.removeprefix("fleet://source/").partition("/")
-        return _source(served, uri, unquote(project), unquote(path))
+    if fleet and uri.startswith(SOURCE):
+        return _source(served, uri)
+    if fleet and uri.startswith(SKILL):
+        project, _, skill = uri.removeprefix(SKILL).partition("/")
+        return _skill(served, uri, unquote(project), unquote(skill))
     raise _unknown()
 
 
@@ -131,21 +143,58 @@ def _memory(served: ServedPerson, uri: str, project: str) -> ResourceText:
     )
 
 
-def _source(served: ServedPerson, uri: str, project: str, path: str) -> ResourceText:
+def _source(served: ServedPerson, uri: str) -> ResourceText:
+    asked = read_source_uri(uri)
+    if asked is None:
+        raise _unknown()
     with served.workspace() as workspace:
-        own = next((one for one in workspace.fleet.projects if one.id == project), None)
-        role = _citable(workspace, project, path)
+        own = next((one for one in workspace.fleet.projects if one.id == asked.project), None)
+        role = _citable(workspace, asked.project, asked.path)
         if own is None or role is None:
             raise _unknown()
-        try:
-            with Folder.open(own.folder) as folder:
-                read = folder.read(path, limit_bytes=LIMIT_BYTES[role])
-        except FilesError:
-            raise _unknown() from None
-        # Redacted before it is made visible: rules look for the characters that were written.
-        redacted = workspace.redactor.redact(decode(read.data).text).text
-        text = last_redaction(served.person).text(redacted)
+        text = _text(served, workspace, own, asked.path, LIMIT_BYTES[role])
+    if asked.lines is not None:
+        text = around(text, asked.lines)
     return ResourceText(uri=uri, mime="text/markdown", text=_cut(text, SOURCE_CHARS))
+
+
+def around(text: str, lines: tuple[int, int], more: int = AROUND_LINES) -> str:
+    """Return some lines of a text with those around them, and say which they are."""
+    all_lines = text.split("\n")
+    last = min(len(all_lines), lines[1] + more)
+    first = max(1, min(lines[0], last) - more)
+    shown = "\n".join(all_lines[first - 1 : last])
+    return f"[lines {first}-{last} of {len(all_lines)}]\n{shown}"
+
+
+def _skill(served: ServedPerson, uri: str, project: str, skill: str) -> ResourceText:
+    if not _SKILL_NAME.fullmatch(skill):
+        raise _unknown()
+    with served.workspace() as workspace:
+        try:
+            own = workspace.fleet.find(project, current=workspace.current, paths=False)
+        except AgenticOSError:
+            raise _unknown() from None
+        for folder in SKILL_FOLDERS:
+            path = f"{folder}/{skill}/SKILL.md"
+            with suppress(AgenticOSError):
+                text = _text(served, workspace, own, path, SKILL_BYTES)
+                return ResourceText(uri=uri, mime="text/markdown", text=_cut(text, SOURCE_CHARS))
+    raise _unknown()
+
+
+def _text(
+    served: ServedPerson, workspace: Workspace, own: Project, path: str, limit_bytes: int
+) -> str:
+    """Read a file of a project now: bounded, contained, redacted, hidden characters spelt out."""
+    try:
+        with Folder.open(own.folder) as folder:
+            read = folder.read(path, limit_bytes=limit_bytes)
+    except FilesError:
+        raise _unknown() from None
+    # Redacted before it is made visible: rules look for the characters that were written.
+    redacted = workspace.redactor.redact(decode(read.data).text).text
+    return last_redaction(served.person).text(redacted)
 
 
 def _cut(text: str, most: int) -> str:

@@ -28,7 +28,7 @@ async def test_everything_that_is_listed_can_be_used(served: ServedPerson) -> No
         templates = (await client.list_resource_templates()).resource_templates
         prompts = (await client.list_prompts()).prompts
 
-        assert [len(tools), len(resources), len(templates), len(prompts)] == [6, 3, 2, 2]
+        assert [len(tools), len(resources), len(templates), len(prompts)] == [6, 3, 3, 2]
         assert all(tool.annotations and tool.annotations.read_only_hint for tool in tools)
         found: Any = await client.call_tool("search_fleet", {"query": "dunning"})
         assert found.structured_content["data"]["hits"]

@@ -10,7 +10,7 @@ from agentic_os.server.arguments import FleetOverview, QueryGraph, SearchFleet, 
 def test_defaults_are_those_of_the_schema() -> None:
     asked = parse({"query": "x"}, SearchFleet)
 
-    assert (asked.limit, asked.budget, asked.kinds) == (10, 6_000, ())
+    assert (asked.limit, asked.budget, asked.kinds) == (5, 6_000, ())
     assert asked.memory is UNSET
 
 

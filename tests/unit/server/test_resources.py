@@ -3,13 +3,16 @@ from pathlib import Path
 
 import pytest
 
-from agentic_os.errors import AgenticOSError
+from agentic_os.errors import AgenticOSError, ServerError
 from agentic_os.files.reading import Folder
 from agentic_os.server.arguments import SearchFleet
-from agentic_os.server.resources import read_resource, source_uri
+from agentic_os.server.resources import read_resource
 from agentic_os.server.served import ServedPerson
 from agentic_os.server.tools.fleet import search_fleet
-from support.fleet.builder import FleetBuilder
+from agentic_os.server.tools.links import source_uri
+from support.fleet.builder import FleetBuilder, ProjectBuilder
+
+TOKEN = "ghp_" + "aB3" * 12
 
 
 def project_id(served: ServedPerson, name: str = "shop") -> str:
@@ -150,3 +153,41 @@ def test_a_source_that_cannot_be_read_safely_is_not_there(
         read_resource(served, uri, fleet=True)
 
     assert fault.value.code == "RESOURCE_UNKNOWN"
+
+
+def test_the_lines_around_a_place_are_read(served: ServedPerson, fleet: FleetBuilder) -> None:
+    body = "\n".join(f"line {number}" for number in range(1, 201))
+    ProjectBuilder(folder=fleet.root / "shop").write(
+        ".agents/memory/retry.md", f"---\nname: R\n---\n{body}\n"
+    )
+    uri = source_uri(project_id(served), ".agents/memory/retry.md", (103, 104))
+
+    text = read_resource(served, uri, fleet=True).text
+
+    first, *lines = text.split("\n")
+    assert first == "[lines 63-144 of 204]"
+    assert (lines[0], lines[-1]) == ("line 60", "line 141")
+    beyond = source_uri(project_id(served), ".agents/memory/retry.md", (900, 901))
+    assert read_resource(served, beyond, fleet=True).text.startswith("[lines 164-204 of 204]")
+
+
+@pytest.mark.parametrize("folder", [".agents/skills", ".claude/skills", "skills"])
+def test_the_body_of_a_skill_is_a_resource(
+    served: ServedPerson, fleet: FleetBuilder, folder: str
+) -> None:
+    ProjectBuilder(folder=fleet.root / "shop").write(
+        f"{folder}/release/SKILL.md", f"# Release\n\ntoken {TOKEN}\n"
+    )
+
+    text = read_resource(served, "fleet://skill/shop/release", fleet=True).text
+
+    assert text.startswith("# Release")
+    assert TOKEN not in text
+
+
+@pytest.mark.parametrize("skill", ["nothing", "..", "../memory", "a/b", ""])
+def test_what_is_no_skill_is_not_served(served: ServedPerson, skill: str) -> None:
+    with pytest.raises(ServerError):
+        read_resource(served, f"fleet://skill/shop/{skill}", fleet=True)
+    with pytest.raises(ServerError):
+        read_resource(served, "fleet://skill/nobody/release", fleet=True)

@@ -20,6 +20,7 @@ from agentic_os.server.tools.definitions import AIOS, FLEET, Definition
 from agentic_os.server.tools.envelope import Document, plain
 from agentic_os.server.tools.fleet import fleet_overview, search_fleet
 from agentic_os.server.tools.graph import query_graph
+from agentic_os.server.tools.links import Link, hit_link
 
 Profile = Literal["full", "aios"]
 
@@ -43,11 +44,15 @@ _ARGUMENT_FAULTS = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolAnswer:
-    """A document and its text; ``failed`` marks a result that says why there is none."""
+    """A document and its text; ``failed`` marks a result that says why there is none.
+
+    ``links`` are where the answer can be read on.
+    """
 
     text: str
     document: dict[str, Any]
     failed: bool = False
+    links: tuple[Link, ...] = ()
 
 
 class ToolFailureError(Exception):
@@ -103,7 +108,12 @@ def _fleet(served: ServedPerson, name: str, arguments: Mapping[str, object] | No
 
 def _shown(redaction: LastRedaction, document: Document) -> ToolAnswer:
     clean = redaction.value(plain(document))
-    return ToolAnswer(text=msgspec.json.encode(clean).decode("utf-8"), document=clean)
+    hits = clean["data"].get("hits", ())
+    return ToolAnswer(
+        text=msgspec.json.encode(clean).decode("utf-8"),
+        document=clean,
+        links=tuple(hit_link(hit["project"], hit["path"], tuple(hit["lines"])) for hit in hits),
+    )
 
 
 def _aios(served: ServedPerson, name: str, arguments: Mapping[str, object]) -> ToolAnswer:

@@ -70,7 +70,7 @@ def _rows(row: Schema) -> Schema:
 _ROWS: Schema = _rows({"type": "object"})
 _HITS: Schema = _rows(
     _row(
-        "project name kind path lines snippet score sha256 confirmed",
+        "project name kind path lines snippet",
         project="string",
         name="string",
         kind="string",
@@ -118,8 +118,9 @@ FLEET: Final = (
         title="Search all repositories",
         description=(
             "Passages from memory, vault notes, inventories and code graphs of all projects, each"
-            " with project, path, lines and hash, read again from its file just now. Words in any"
-            ' order, "quoted phrases", identifiers, or any run of characters.'
+            " with project, path and lines, read again from its file just now. Words in any order,"
+            ' "quoted phrases", identifiers, or any run of characters. Read on by the link of a'
+            " hit. changed_since: 7d or a date. details adds hashes, commits and times."
         ),
         input=input_schema(SearchFleet),
         output=_envelope(

@@ -2,10 +2,11 @@
 
 Paths are relative to their project; nothing here carries an absolute path (design section 6). The
 memory choice binds: ``off`` closes memory and vault, ``project`` narrows to the projects that were
-named (``scope``, ``closing``).
+named (``scope``).
 """
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from agentic_os.aggregate import questions as answers
@@ -16,9 +17,12 @@ from agentic_os.server.scope.hiding import hidden_by, hidden_omission
 from agentic_os.server.scope.projects import chosen_projects, effective_memory
 from agentic_os.server.served import ServedPerson
 from agentic_os.server.tools.envelope import Document, document, plain
+from agentic_os.server.tools.hits import changed_files, short_coverage, short_hit, since_ns
 from agentic_os.server.tools.paging import page, read_cursor, write_cursor
 
 MEMORY_KINDS: frozenset[Kind] = frozenset({"memory", "index", "vault"})
+SINCE_HITS = 500
+"""How many hits are looked through for those of changed files."""
 
 
 def search_fleet(served: ServedPerson, asked: SearchFleet) -> Document:
@@ -27,38 +31,52 @@ def search_fleet(served: ServedPerson, asked: SearchFleet) -> Document:
     from agentic_os.tiers.route import search
 
     memory = effective_memory(asked.memory, asked.projects)
-    question = f"{asked.query}\0{asked.projects}\0{asked.kinds}\0{asked.mode}\0{memory}"
+    since = since_ns(asked.changed_since, datetime.now().astimezone()) if asked.changed_since else 0
+    question = (
+        f"{asked.query}\0{asked.projects}\0{asked.kinds}\0{asked.mode}\0{memory}"
+        f"\0{asked.changed_since}"
+    )
     offset = read_cursor(asked.cursor, question)
     kinds = frozenset(asked.kinds)
     if memory == "off":
         kinds = (kinds or frozenset(KINDS)) - MEMORY_KINDS
         if not kinds:
             return _nothing()
-    limit = offset + asked.limit
     with served.workspace() as workspace:
         names = chosen_projects(served, workspace, memory, asked.projects)
         projects = workspace.project_ids(names, paths=False)
         query = Query(
-            text=asked.query, projects=projects, kinds=kinds, mode=asked.mode, limit=limit
+            text=asked.query,
+            projects=projects,
+            kinds=kinds,
+            mode=asked.mode,
+            limit=SINCE_HITS if since else offset + asked.limit,
         )
         answer = search(workspace, query)
-        found = plain(answer.data.hits)[offset:]
         hiding = hidden_by(memory, workspace, projects)
+        found, total = plain(answer.data.hits), answer.data.total
+        if since:
+            changed = changed_files(workspace, since)
+            found = [hit for hit in found if (hit["project"], hit["path"]) in changed]
+            total = len(found)
+    found = found[offset : offset + asked.limit]
     # A hidden hit keeps its place in the order, so that pages fit together.
     shown = [(place, hit) for place, hit in enumerate(found, offset + 1) if not hiding.hides(hit)]
-    fits = page([hit for _, hit in shown], budget=asked.budget)
+    told = [hit if asked.details else short_hit(hit) for _, hit in shown]
+    fits = page(told, budget=asked.budget)
     hidden = len(found) - len(shown)
     after = shown[len(fits.items) - 1][0] if fits.truncated else offset + len(found)
-    more = answer.data.total > after and bool(found)
+    more = total > after and bool(found)
     noted = Answer(
         data=None,
         omissions=(*answer.omissions, *hidden_omission(memory, hidden)),
         warnings=answer.warnings,
     )
+    coverage = plain(answer.data.coverage)
     data = {
-        "total": answer.data.total - hidden,
+        "total": total - hidden,
         "hits": list(fits.items),
-        "coverage": plain(answer.data.coverage),
+        "coverage": coverage if asked.details else short_coverage(coverage),
     }
     cursor = write_cursor(after, question) if more else ""
     return document(noted, data, truncated=more, cursor=cursor)

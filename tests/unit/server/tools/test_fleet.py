@@ -1,4 +1,5 @@
 import json
+import os
 from pathlib import Path
 
 import msgspec
@@ -10,6 +11,7 @@ from agentic_os.server.served import ServedPerson
 from agentic_os.server.tools.envelope import within
 from agentic_os.server.tools.fleet import fleet_overview, search_fleet
 from agentic_os.server.tools.graph import query_graph
+from support.fleet.builder import FleetBuilder, ProjectBuilder
 
 
 def test_search_quotes_with_project_path_and_lines(served: ServedPerson, root: Path) -> None:
@@ -17,9 +19,40 @@ def test_search_quotes_with_project_path_and_lines(served: ServedPerson, root: P
 
     (hit,) = found["data"]["hits"]
     assert (hit["path"], hit["lines"]) == (".agents/memory/retry.md", [7, 7])
-    assert hit["confirmed"]
+    assert set(hit) <= {"project", "name", "kind", "path", "lines", "snippet", "relevance"}
     assert str(root.parent) not in json.dumps(found)
     assert found["cursor"] is None
+
+
+def test_details_come_on_request(served: ServedPerson) -> None:
+    short = search_fleet(served, SearchFleet(query="dunning"))
+    whole = search_fleet(served, SearchFleet(query="dunning", details=True))
+
+    (hit,) = whole["data"]["hits"]
+    assert hit["confirmed"]
+    assert len(hit["sha256"]) == 64
+    assert short["data"]["coverage"] == {"projects_searched": 2}
+    assert set(whole["data"]["coverage"]) > {"projects_searched", "surfaces"}
+
+
+def test_only_what_changed_since(served: ServedPerson, fleet: FleetBuilder) -> None:
+    shop = ProjectBuilder(folder=fleet.root / "shop")
+    old = shop.folder / ".agents/memory/retry.md"
+    os.utime(old, (1_000_000_000, 1_000_000_000))
+    shop.fact("new", "dunning starts anew", title="New")
+
+    def paths(since: str) -> set[str]:
+        asked = SearchFleet(query="dunning", changed_since=since)
+        found = search_fleet(served, asked)["data"]
+        assert found["total"] == len(found["hits"])
+        return {hit["path"] for hit in found["hits"]}
+
+    assert paths("7d") == paths("12h") == {".agents/memory/new.md"}
+    assert paths("2001-09-10") == {".agents/memory/new.md"}
+    assert paths("2001-09-08") == {".agents/memory/new.md", ".agents/memory/retry.md"}
+    assert paths("2999-01-01T00:00:00Z") == set()
+    with pytest.raises(UsageError, match="changed_since"):
+        paths("yesterday")
 
 
 def test_search_goes_on_with_a_cursor(served: ServedPerson) -> None:
