@@ -127,11 +127,12 @@ class MemoryScope:
                 Stream(source=f"{MEMORY}/{name}", family=family, generation="shard")
                 for name in shards
             )
-            streams.append(
-                Stream(
-                    source=f"{MEMORY}/{family}-archive.jsonl", family=family, generation="active"
+            active = f"{family}-archive.jsonl"
+            streams.append(Stream(source=f"{MEMORY}/{active}", family=family, generation="active"))
+            if f"{active}.pending" in names:
+                streams.append(
+                    Stream(source=f"{MEMORY}/{active}.pending", family=family, generation="pending")
                 )
-            )
         signals = [
             name
             for name in self._names(SIGNALS, charges)

@@ -1,7 +1,7 @@
 """The JSONL streams of memory as values: overlap of generations, fields of records.
 
 Pure rules (DotAIOS convention, memory search). An interrupted archive leaves the same
-lines in two generations of a family. The generation (active archive, newest shard, live)
+lines in two generations of a family. The generation (active archive, newest shard, staged, live)
 with the most copies of a line keeps them, a later one winning ties; the others' copies
 are dropped before statistics. Records with one ``record_id`` are shown once.
 """
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from agentic_os.aios.folder.layer import Stamp
 
 Family = Literal["events", "signals"]
-Generation = Literal["live", "shard", "active"]
+Generation = Literal["live", "shard", "active", "pending"]
 
 FAMILIES: Final[tuple[Family, ...]] = ("events", "signals")
 
@@ -96,6 +96,7 @@ def _suppressed(streams: Iterable[Stream]) -> dict[str, Counter[str]]:
         groups = [
             [stream for stream in members if stream.generation == "active"],
             shards[-1:],
+            [stream for stream in members if stream.generation == "pending"],
             [stream for stream in members if stream.generation == "live"],
         ]
         copies = {

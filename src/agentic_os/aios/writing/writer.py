@@ -197,10 +197,13 @@ class FolderWriter:
             self.system.unlink(folder, name)
             self.system.sync(folder)
 
-    def drop_partials(self, folder: str) -> None:
-        """Remove the unfinished siblings that a stopped writer left in a folder."""
+    def drop_partials(self, folder: str, start: str = "") -> None:
+        """Remove the unfinished siblings, of names with that start, that a stopped writer left.
+
+        The caller holds the lock of those files.
+        """
         for name in self.names(folder):
-            if is_partial(name):
+            if is_partial(name) and name.startswith(f".{start}"):
                 path = f"{folder}/{name}" if folder else name
                 with self._found(path) as (handle, _):
                     if handle is not None:
@@ -225,6 +228,13 @@ class FolderWriter:
         """Stamp a name without following it; ``None`` where it is missing."""
         with self._found(relative) as (folder, name):
             return None if folder is None else _stamp(folder, name)
+
+    def owner(self, relative: str) -> int:
+        """Return the user id that owns a name."""
+        with self._found(relative) as (folder, name):
+            if folder is None:
+                return -1
+            return os.stat(name, dir_fd=folder, follow_symlinks=False).st_uid
 
     @contextmanager
     def folder(self, relative: str) -> Iterator[int]:

@@ -17,6 +17,7 @@ from agentic_os.aios.skills.shipped import update_skills
 from agentic_os.aios.writing.opening import journal_of, open_for_writing
 from agentic_os.aios.writing.undo import undo
 from agentic_os.cli.actions.person.changes import proof_of, show
+from agentic_os.cli.actions.person.keeping import maintain
 from agentic_os.cli.actions.person.reach import folder_access
 from agentic_os.cli.output import on_terminal, say, write
 
@@ -65,8 +66,9 @@ def note_update(
     """Note what happened and print the record, or its id."""
     policy = resolve_policy(mode=memory, project=project)
     given = text if text is not None or policy.mode == "off" else _spoken(LINE_BYTES)
+    access = folder_access(policy, path)
     record = update(
-        folder_access(policy, path),
+        access,
         policy,
         given or "",
         kind=kind,
@@ -77,6 +79,7 @@ def note_update(
         write(compact(record) + "\n")
     else:
         say(f"Noted ({record['record_id']}).")
+    maintain(access, policy)
 
 
 def daily_set(

@@ -22,6 +22,7 @@ def add_to(app: typer.Typer) -> None:
     """Add these commands to the application."""
     app.command("init")(init)
     app.command("undo")(undo)
+    app.command("cleanup")(cleanup)
     app.add_typer(skills, name="skills")
 
 
@@ -88,6 +89,16 @@ def undo(
         path=path,
         json=json,
     )
+
+
+def cleanup(dry_run: DryRun = False, path: Folder = None, json: Json = False) -> None:
+    """Move old events and stale signals to their archives; no line is lost.
+
+    Example: agentic-os aios cleanup --dry-run
+    """
+    from agentic_os.cli.actions.person import keeping
+
+    keeping.clean_up(dry_run=dry_run, path=path, json=json)
 
 
 @skills.command("update")
