@@ -104,7 +104,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     config = WitnessConfig(
         folder=new_witness(tmp_path_factory.mktemp("w") / "w"),
         port=0,
-        logs=tuple(Owner(seed=1000 + n).checkpoint_signer.key for n in range(LOGS)),
+        logs=tuple(Owner(seed=1000 + n).log for n in range(LOGS)),
         requests_per_minute=0,
         client_requests_per_minute=0,
     )

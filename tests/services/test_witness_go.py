@@ -17,7 +17,7 @@ from agentic_os.crypto.tlog.note_keys import parse_vkey
 from agentic_os.witness.client.receipt_files import export_proof
 from agentic_os.witness.client.rounds import WitnessRounds
 from agentic_os.witness.service.config import WitnessConfig
-from support.witness.actors import Owner, new_witness, policy_of, serving
+from support.witness.actors import Owner, log_of, new_witness, policy_of, serving
 
 pytestmark = pytest.mark.services
 
@@ -71,7 +71,7 @@ def test_growing_checkpoints_are_cosigned_and_verify_in_go(go_tlog: Path, tmp_pa
     config = WitnessConfig(
         folder=new_witness(tmp_path / "w"),
         port=0,
-        logs=(parse_vkey(vkey),),
+        logs=(log_of(parse_vkey(vkey)),),
         requests_per_minute=0,
         client_requests_per_minute=0,
     )

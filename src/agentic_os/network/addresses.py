@@ -11,6 +11,9 @@ look for the service on its own loopback interface.
 """
 
 import ipaddress
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Self
 from urllib.parse import urlsplit
 
 
@@ -33,3 +36,60 @@ def is_loopback_url(url: str) -> bool:
     except ValueError:
         return False
     return host is not None and is_loopback(host)
+
+
+@dataclass(frozen=True, slots=True)
+class Networks:
+    """A set of addresses and networks, such as the proxies that somebody trusts.
+
+    >>> proxies = Networks.read(["10.0.0.0/8", "::1"])
+    >>> "10.1.2.3" in proxies, "::1" in proxies, "192.0.2.1" in proxies
+    (True, True, False)
+    """
+
+    networks: tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...] = ()
+
+    @classmethod
+    def read(cls, texts: Iterable[str]) -> Self:
+        """Read addresses and networks.
+
+        Raises:
+            ValueError: one of them is neither.
+        """
+        return cls(tuple(ipaddress.ip_network(text) for text in texts))
+
+    def __contains__(self, address: str) -> bool:
+        """Return whether an address lies in one of them; what is no address does not."""
+        try:
+            parsed = ipaddress.ip_address(address)
+        except ValueError:
+            return False
+        return any(parsed in network for network in self.networks)
+
+
+def client_address(peer: str, forwarded: Iterable[str], trusted: Networks) -> str:
+    """Return whom a request comes from.
+
+    Args:
+        peer: the address at the other end of the connection.
+        forwarded: the values of ``X-Forwarded-For``, in the order of the headers.
+        trusted: proxies whose word counts.
+
+    The last address that no trusted proxy has is the client: whatever stands before it the
+    client may have written.
+
+    >>> proxies = Networks.read(["127.0.0.1"])
+    >>> client_address("127.0.0.1", ["1.2.3.4, 192.0.2.1"], proxies)
+    '192.0.2.1'
+    >>> client_address("192.0.2.9", ["1.2.3.4"], proxies)
+    '192.0.2.9'
+    """
+    client = peer
+    hops = [hop.strip() for value in forwarded for hop in value.split(",")]
+    while client in trusted and hops:
+        hop = hops.pop()
+        try:
+            client = str(ipaddress.ip_address(hop))
+        except ValueError:
+            break
+    return client

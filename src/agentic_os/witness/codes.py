@@ -195,6 +195,12 @@ ERRORS: Final = ErrorTable(
         "`agentic-os witness log` lists them.",
     ),
     (
+        "CLOCK_LEAPT",
+        WitnessError,
+        "The clock stands long after the last time that was signed.",
+        "Set the clock; if it is right, start with `witness serve --clock-is-right` once.",
+    ),
+    (
         "LISTEN_FAILED",
         WitnessError,
         "The address cannot be listened on.",

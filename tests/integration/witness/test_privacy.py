@@ -137,7 +137,7 @@ def test_planted_words_reach_neither_database_nor_log(tmp_path: Path, logged: Pa
         folder=folder,
         port=0,
         requests_per_minute=0,
-        logs=(Owner(seed=9).checkpoint_signer.key,),
+        logs=(Owner(seed=9).log,),
     )
     with serving(config) as running:
         for place in PLACES:

@@ -32,9 +32,7 @@ class Moment:
 def recorded(folder: Path, owner: Owner) -> tuple[bytes, list[Moment]]:
     """Acknowledge sizes one after the other; returns the whole log and the moments."""
     ledger = owner.ledger()
-    config = WitnessConfig(
-        folder=folder, logs=(owner.checkpoint_signer.key,), requests_per_minute=0
-    )
+    config = WitnessConfig(folder=folder, logs=(owner.log,), requests_per_minute=0)
     wal = folder / "witness.db-wal"
     moments: list[Moment] = []
 

@@ -241,7 +241,7 @@ def test_no_random_proof_moves_a_witness(hashes: list[bytes]) -> None:
     body = f"old 6\n{lines}\n".encode() + fork.head(9).note.data
     with tempfile.TemporaryDirectory() as place:
         folder = new_witness(Path(place) / "w")
-        logs = (HONEST.checkpoint_signer.key,)
+        logs = (HONEST.log,)
         desk = open_desk(WitnessConfig(folder=folder, logs=logs, requests_per_minute=0))
         try:
             first = AddCheckpoint(old_size=0, consistency=(), head=LEDGERS[0].head(6))

@@ -8,7 +8,6 @@ import asyncio
 import atexit
 import hashlib
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -26,11 +25,11 @@ from agentic_os.crypto.keys.pairs import ED25519, ML_DSA_87, SigningKey
 from agentic_os.crypto.keys.transition import line_text, transition_text
 from agentic_os.crypto.tlog.merkle import leaf_hash
 from agentic_os.crypto.tlog.merkle_tree import MerkleTree
-from agentic_os.crypto.tlog.note_keys import NoteSigner
+from agentic_os.crypto.tlog.note_keys import NoteKey, NoteSigner
 from agentic_os.witness.client.policy import QuorumPolicy, parse_policy
 from agentic_os.witness.client.submission import KeyChange, WitnessedLedger
 from agentic_os.witness.protocol.operator_root import OperatorRoot
-from agentic_os.witness.service.config import WitnessConfig
+from agentic_os.witness.service.config import ListedLog, WitnessConfig
 from agentic_os.witness.service.desk import WitnessDesk
 from agentic_os.witness.service.http import WitnessService
 from agentic_os.witness.service.keyring import generate_witness
@@ -91,6 +90,11 @@ class Owner:
         seed = hashlib.sha256(b"c%d/%d" % (self.seed, self.checkpoint_seed)).digest()
         return NoteSigner(kind="note", name=self.origin, private=SigningKey(ED25519, seed))
 
+    @property
+    def log(self) -> ListedLog:
+        """Its checkpoint key as a witness lists a log's."""
+        return log_of(self.checkpoint_signer.key)
+
     def add(self, count: int) -> "Owner":
         """Append lines; returns self."""
         self.lines += [b"line %d of %d" % (len(self.lines) + n, self.seed) for n in range(count)]
@@ -136,6 +140,11 @@ class Owner:
         )
 
 
+def log_of(key: NoteKey) -> ListedLog:
+    """A log whose origin is its key's name."""
+    return ListedLog(origin=key.name, key=key)
+
+
 def transition_line(old: SigningKey, new: SigningKey, *, seq: int) -> bytes:
     """A ``key.transition`` line (ledger format, sections File and Types)."""
     taking_over = transition_text(role="identity", old_key_id=old.key_id, new_key_id=new.key_id)
@@ -172,7 +181,7 @@ def new_witness(folder: Path, *, name: str = "witness.example/w1") -> Path:
 
 @contextmanager
 def desk_of(
-    config: WitnessConfig, *, clock: Callable[[], float] = time.time
+    config: WitnessConfig, *, clock: Callable[[], float] | None = None
 ) -> Iterator[WitnessDesk]:
     """An open witness without a server."""
     desk = open_desk(config, clock=clock)
@@ -197,7 +206,9 @@ class Serving:
 
 
 @contextmanager
-def serving(config: WitnessConfig, *, clock: Callable[[], float] = time.time) -> Iterator[Serving]:
+def serving(
+    config: WitnessConfig, *, clock: Callable[[], float] | None = None
+) -> Iterator[Serving]:
     """Run the real service (uvicorn, loopback) in a thread."""
     config = replace(config, port=config.port if config.port != 8787 else 0)
     with desk_of(config, clock=clock) as desk:

@@ -20,7 +20,7 @@ def granted(buckets: TokenBuckets, name: str) -> bool:
 
 def test_a_bucket_empties_and_refills_evenly() -> None:
     clock = Clock()
-    buckets = TokenBuckets(per_minute=3, clock=clock)
+    buckets = TokenBuckets(limit=3, clock=clock)
 
     assert [granted(buckets, "a") for _ in range(4)] == [True, True, True, False]
     assert granted(buckets, "b")
@@ -34,20 +34,20 @@ def test_a_bucket_empties_and_refills_evenly() -> None:
 
 
 def test_it_tells_when_the_next_token_comes() -> None:
-    buckets = TokenBuckets(per_minute=2, clock=Clock())
+    buckets = TokenBuckets(limit=2, clock=Clock())
 
     assert [buckets.take("a") for _ in range(3)] == [0.0, 0.0, 30.0]
 
 
 def test_zero_is_no_limit() -> None:
-    buckets = TokenBuckets(per_minute=0, clock=Clock())
+    buckets = TokenBuckets(limit=0, clock=Clock())
 
     assert all(granted(buckets, "a") for _ in range(1000))
 
 
 def test_the_number_of_buckets_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rates, "BUCKETS_ENTRIES", 2)
-    buckets = TokenBuckets(per_minute=1, clock=Clock())
+    buckets = TokenBuckets(limit=1, clock=Clock())
     for name in "abc":
         buckets.take(name)
 

@@ -249,7 +249,10 @@ def parse_time(text: str) -> datetime:
         raise _invalid("a time is not RFC 3339") from None
     if moment.tzinfo is None:
         raise _invalid("a time has no zone")
-    return moment.astimezone(UTC)
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:  # year 1 or 9999, with an offset that leads out of the calendar
+        raise _invalid("a time lies outside the calendar") from None
 
 
 def _check(envelope: PublicKeyEnvelope) -> None:

@@ -42,7 +42,7 @@ class Gate:
         self._token = token.encode()
         self._hosts = frozenset(host.lower() for host in hosts)
         self._scheme = scheme
-        self._rates = TokenBuckets(per_minute=requests_per_minute, clock=clock)
+        self._rates = TokenBuckets(limit=requests_per_minute, clock=clock)
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
         """Let a request through, or answer 401, 421, 403 or 429."""

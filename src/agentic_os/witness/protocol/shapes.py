@@ -19,6 +19,9 @@ _SIGNATURE_CHARS = Annotated[str, msgspec.Meta(max_length=8192)]
 _HASH_LIST = Annotated[tuple[str, ...], msgspec.Meta(max_length=PROOF_HASHES)]
 # A pattern's end also matches before a last line feed; the length closes that.
 _SHA256_HEX = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$", max_length=64)]
+_IDENTITY_ID = Annotated[
+    str, msgspec.Meta(pattern="^did:aiii:identity:sha256:[0-9a-f]{64}$", max_length=89)
+]
 _ORDINAL = Annotated[int, msgspec.Meta(ge=1, le=ORDINAL_LIMIT)]
 
 
@@ -97,7 +100,7 @@ class ProofShape(ClosedShape, frozen=True):
 class BookmarkShape(ClosedShape, frozen=True):
     """The body of ``POST /witness/bookmark``."""
 
-    identity_id: _TEXT_CHARS
+    identity_id: _IDENTITY_ID
     identity_public_key: PublicKeyShape
     ledger_ordinal: _ORDINAL
     ledger_hash: _SHA256_HEX

@@ -61,7 +61,8 @@ class CheckpointCase:
 class BookmarkCase:
     """A bookmark beside everything that the witness holds about it.
 
-    ``predecessor`` is the identity that the origin is bound to, when that is another one.
+    ``predecessor`` is the identity that the origin is bound to, when that is another one; ``twin``
+    is another identity of the very same public key.
     """
 
     claim: BookmarkClaim
@@ -70,6 +71,7 @@ class BookmarkCase:
     predecessor: IdentityState | None
     settings: RuleSettings
     now: int
+    twin: str | None = None
 
     @property
     def stored(self) -> Bookmarked | None:

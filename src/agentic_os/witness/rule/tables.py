@@ -16,7 +16,8 @@ Invariants, each kept whatever the order of requests:
     identity it passed from is retired.
 6.  A retired checkpoint key never speaks again.
 7.  No time is given that lies below one given before for the same identity or origin.
-8.  A refused claim changes nothing (evidence of a conflict aside).
+8.  A public key has one identity: the first envelope that it came in.
+9.  A refused claim changes nothing (evidence of a conflict aside).
 
 The rule is written as two tables. A row names a refusal and when it applies; the first row
 that applies is the answer, and a claim to which no row applies is accepted. Row order is
@@ -144,6 +145,14 @@ BOOKMARK_TABLE: Final[tuple[Row[BookmarkCase], ...]] = (
         code="MALFORMED",
         message="identity_id is not that of identity_public_key",
         when=lambda case: case.claim.identity_id != case.claim.derived_id,
+    ),
+    # The id names the envelope, which says more than the key: the key must not begin a new life
+    # by another envelope.
+    Row(
+        status=409,
+        code="IDENTITY_MISMATCH",
+        message=MISMATCH_MESSAGE,
+        when=lambda case: case.identity is None and case.twin is not None,
     ),
     Row(
         status=403,

@@ -20,15 +20,22 @@ from typing import Final, TypeVar
 
 from agentic_os.crypto.canonical.texts import sha256_text
 from agentic_os.crypto.keys.pairs import ML_DSA_87
-from agentic_os.errors import WitnessError
+from agentic_os.errors import CryptoError, WitnessError
+from agentic_os.network.rates import DAY_SECONDS
 from agentic_os.witness.codes import ERRORS
 from agentic_os.witness.protocol.add_checkpoint import read_add_checkpoint
 from agentic_os.witness.protocol.bookmark import BookmarkRequest
 from agentic_os.witness.protocol.json import read_request
-from agentic_os.witness.protocol.refusal import Refusal, RequestRefusedError
+from agentic_os.witness.protocol.refusal import Refusal, RequestRefusedError, malformed
 from agentic_os.witness.rule.cases import CheckpointCase
 from agentic_os.witness.rule.claims import trusted_keys, verify_bookmark, verify_head
-from agentic_os.witness.rule.state import BookmarkClaim, OriginState, Refused, RuleSettings
+from agentic_os.witness.rule.state import (
+    Accepted,
+    BookmarkClaim,
+    OriginState,
+    Refused,
+    RuleSettings,
+)
 from agentic_os.witness.rule.tables import decide_checkpoint
 from agentic_os.witness.service.config import WitnessConfig
 from agentic_os.witness.service.foresight import Foreseen, bookmark_case, foresee, sign_receipt
@@ -41,7 +48,6 @@ from agentic_os.witness.service.work import Acknowledged, bookmark_work, checkpo
 SUBJECT_CHARS: Final = 12
 SIGNATURE_THREADS: Final = 8
 """At most; never more than there are processors. The library lets go of the interpreter."""
-_EARLY_STATUSES: Final = frozenset({400, 403, 404})
 _RETRY_SECONDS: Final = 1
 
 ResultT = TypeVar("ResultT")
@@ -74,10 +80,14 @@ class WitnessDesk:
         self._settings = RuleSettings(
             min_cadence=config.min_cadence, require_proof=config.require_proof
         )
-        self._rates = Rates(per_minute=config.requests_per_minute)
+        self._rates = Rates(limit=config.requests_per_minute)
+        self._registrations = Rates(limit=config.registrations_per_day, period_seconds=DAY_SECONDS)
+        self._client_registrations = Rates(
+            limit=config.client_registrations_per_day, period_seconds=DAY_SECONDS
+        )
 
-    async def bookmark(self, body: bytes) -> Reply:
-        """Answer ``POST /witness/bookmark``."""
+    async def bookmark(self, body: bytes, client: str = "") -> Reply:
+        """Answer ``POST /witness/bookmark``, asked from the address ``client``."""
         subject = ""
         try:
             request = read_request(body)
@@ -90,10 +100,12 @@ class WitnessDesk:
                 now=datetime.fromtimestamp(self._clock(), UTC),
             )
             verified = await _beside(verify)
-            self._rates.require(request.identity_id)
-            foreseen = await self._foreseen(request, verified.claim)
+            foreseen = await self._foreseen(request, verified.claim, client)
         except RequestRefusedError as error:
             return Reply(result=error.refusal, subject=subject)
+        except CryptoError as error:
+            # A form that no reader above has a word for is still the request's fault.
+            return Reply(result=malformed(error.message).refusal, subject=subject)
         work = bookmark_work(
             request,
             verified,
@@ -104,7 +116,7 @@ class WitnessDesk:
         )
         return Reply(result=await self._commit(work), subject=subject)
 
-    async def add_checkpoint(self, body: bytes) -> Reply:
+    async def add_checkpoint(self, body: bytes, _client: str = "") -> Reply:
         """Answer ``POST /add-checkpoint``."""
         subject = ""
         try:
@@ -121,11 +133,19 @@ class WitnessDesk:
             early = decide_checkpoint(
                 CheckpointCase(claim=verified.claim, origin=origin, now=int(self._clock()))
             )
-            if isinstance(early, Refused) and early.refusal.status in _EARLY_STATUSES:
+            if isinstance(early, Refused) and not early.is_evidence:
                 return Reply(result=early.refusal, subject=subject)
-            self._rates.require(name)
+            head = origin.head if origin else None
+            advances = isinstance(early, Accepted) and (
+                head is None or verified.claim.size > head.size
+            )
+            # Anybody can send a log's public note again: that must not spend what it advances by.
+            self._rates.require(name if advances else f"{name} again")
         except RequestRefusedError as error:
             return Reply(result=error.refusal, subject=subject)
+        except CryptoError as error:
+            # A form that no reader above has a word for is still the request's fault.
+            return Reply(result=malformed(error.message).refusal, subject=subject)
         work = checkpoint_work(verified, keys=self.keys, clock=self._clock)
         return Reply(result=await self._commit(work), subject=subject)
 
@@ -140,7 +160,9 @@ class WitnessDesk:
         except sqlite3.Error:
             raise _unreadable() from None
 
-    async def _foreseen(self, request: BookmarkRequest, claim: BookmarkClaim) -> Foreseen | None:
+    async def _foreseen(
+        self, request: BookmarkRequest, claim: BookmarkClaim, client: str
+    ) -> Foreseen | None:
         try:
             case = bookmark_case(
                 self.store.read, claim, settings=self._settings, now=int(self._clock())
@@ -149,7 +171,12 @@ class WitnessDesk:
             raise _unreadable() from None
         decision = foresee(case)
         if decision is None:
+            self._rates.require(f"{request.identity_id} again")
             return None
+        if decision.is_first and decision.succeeds is None:
+            self._client_registrations.require(client)
+            self._registrations.require("")
+        self._rates.require(request.identity_id)
         receipt = await _beside(partial(sign_receipt, request, decision, self.keys))
         return Foreseen(decision=decision, receipt=receipt)
 
@@ -204,8 +231,8 @@ def sync_listed_logs(store: WitnessStore, config: WitnessConfig, *, now: int) ->
 
     def work(rows: StateRows) -> None:
         listed: dict[str, set[str]] = {origin: set() for origin in rows.listed_origins()}
-        for key in config.logs:
-            listed.setdefault(key.name, set()).add(key.vkey)
+        for log in config.logs:
+            listed.setdefault(log.origin, set()).add(log.key.vkey)
         for origin, vkeys in listed.items():
             rows.add_origin(origin)
             for vkey in sorted(vkeys):

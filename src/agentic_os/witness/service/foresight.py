@@ -44,6 +44,7 @@ def bookmark_case(
         predecessor=rows.identity(owner) if owner and owner != claim.identity_id else None,
         settings=settings,
         now=now,
+        twin=rows.identity_of_key(claim.key_digits, other_than=claim.identity_id),
     )
 
 

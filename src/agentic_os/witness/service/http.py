@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from agentic_os.crypto.canonical.json import encode
+from agentic_os.network.addresses import client_address
 from agentic_os.witness.protocol.json import BODY_BYTES
 from agentic_os.witness.protocol.refusal import Refusal, RequestRefusedError
 from agentic_os.witness.protocol.shapes import ErrorShape, HealthShape
 from agentic_os.witness.service.desk import Reply, WitnessDesk
 from agentic_os.witness.service.key_page import key_page
 from agentic_os.witness.service.limits import Rates, read_body
-from agentic_os.witness.service.logs import log_request
+from agentic_os.witness.service.logs import log_defect, log_request
 from agentic_os.witness.service.metrics import CONTENT_TYPE, Metrics
 from agentic_os.witness.service.openapi import openapi_document
 from agentic_os.witness.service.work import Acknowledged
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 JSON: Final = "application/json"
 TEXT: Final = "text/plain; charset=utf-8"
+NO_ROUTE: Final = "none"
+"""The route of what reached no route, in log and metrics."""
 LOG_SIZE: Final = "text/x.tlog.size"
 
 _ORIGIN_HASH: Final = re.compile(r"[0-9a-f]{64}")
@@ -46,12 +49,13 @@ class WitnessService:
         self._desk = desk
         self.config = desk.config
         self._metrics = Metrics()
-        self._clients = Rates(per_minute=desk.config.client_requests_per_minute)
+        self._clients = Rates(limit=desk.config.client_requests_per_minute)
         self._openapi = openapi_document(name=desk.keys.name)
         self.app = self._application()
 
     def _application(self) -> "Starlette":
         from starlette.applications import Starlette
+        from starlette.exceptions import HTTPException
 
         keys = self._desk.keys
         fixed: dict[str, tuple[bytes, str]] = {
@@ -82,7 +86,7 @@ class WitnessService:
             self._route("/witness/bookmark", "POST", self._bookmark),
             self._route("/add-checkpoint", "POST", self._add_checkpoint),
         ]
-        return Starlette(routes=routes)
+        return Starlette(routes=routes, exception_handlers={HTTPException: self._elsewhere})
 
     def _fixed(self, path: str, body: bytes, media_type: str) -> "Route":
         from starlette.responses import Response
@@ -105,19 +109,56 @@ class WitnessService:
                 response = await handler(request)
             except ClientDisconnect:
                 response = Response(status_code=400)
-            seconds = time.perf_counter() - started
-            self._metrics.answered(route=path, status=response.status_code, seconds=seconds)
-            log_request(
-                route=path,
-                method=method,
-                status=response.status_code,
+            except Exception as error:  # noqa: BLE001 - a defect of ours: answered, counted and logged
+                log_defect(path, error)
+                request.state.code = "INTERNAL"
+                self._metrics.refused("INTERNAL")
+                response = Response("an error of the witness\n", status_code=500, media_type=TEXT)
+            self._account(
+                path,
+                method,
+                response.status_code,
                 code=getattr(request.state, "code", ""),
                 subject=getattr(request.state, "subject", ""),
-                seconds=seconds,
+                seconds=time.perf_counter() - started,
             )
             return response
 
         return Route(path, endpoint, methods=[method])
+
+    def account(self, status: int, code: str) -> None:
+        """Count and log an answer that was given before a request reached a route."""
+        self._metrics.refused(code)
+        self._account(NO_ROUTE, "", status, code=code)
+
+    def _account(
+        self,
+        route: str,
+        method: str,
+        status: int,
+        *,
+        code: str = "",
+        subject: str = "",
+        seconds: float = 0.0,
+    ) -> None:
+        self._metrics.answered(route=route, status=status, seconds=seconds)
+        log_request(
+            route=route, method=method, status=status, code=code, subject=subject, seconds=seconds
+        )
+
+    async def _elsewhere(self, _request: "Request", error: Exception) -> "Response":
+        """Answer a path or a method that there is not."""
+        from starlette.responses import Response
+
+        status = getattr(error, "status_code", 404)
+        # Neither path nor method is logged: they are the client's words.
+        self.account(status, "NO_ROUTE")
+        return Response(
+            "nothing here\n",
+            status_code=status,
+            media_type=TEXT,
+            headers=getattr(error, "headers", None),
+        )
 
     async def _bookmark(self, request: "Request") -> "Response":
         reply = await self._replied(request, self._desk.bookmark)
@@ -127,9 +168,16 @@ class WitnessService:
         reply = await self._replied(request, self._desk.add_checkpoint)
         return self._answer(request, reply, dialect="c2sp")
 
-    async def _replied(self, request: "Request", ask: Callable[[bytes], Awaitable[Reply]]) -> Reply:
+    async def _replied(
+        self, request: "Request", ask: Callable[[bytes, str], Awaitable[Reply]]
+    ) -> Reply:
+        client = client_address(
+            request.client.host if request.client else "",
+            request.headers.getlist("x-forwarded-for"),
+            self.config.trusted_proxies,
+        )
         try:
-            self._clients.require(request.client.host if request.client else "")
+            self._clients.require(client)
             body = await read_body(
                 request.stream(),
                 stated=request.headers.get("content-length"),
@@ -138,7 +186,7 @@ class WitnessService:
             )
         except RequestRefusedError as error:
             return Reply(result=error.refusal)
-        return await ask(body)
+        return await ask(body, client)
 
     def _answer(self, request: "Request", reply: Reply, *, dialect: str) -> "Response":
         from starlette.responses import Response

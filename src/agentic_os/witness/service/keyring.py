@@ -99,6 +99,24 @@ def keygen_data(keys: WitnessKeys, *, renewed: bool = False) -> KeygenData:
     )
 
 
+def witness_vkey(folder: Path) -> str:
+    """Read the public cosignature key of a witness; no private key is opened.
+
+    Raises:
+        WitnessError: ``WITNESS_MISSING``.
+    """
+    try:
+        with Folder.open(folder) as opened:
+            text = opened.read(VKEY_FILE, limit_bytes=MANIFEST_BYTES).data.decode(
+                "ascii", "replace"
+            )
+    except FilesError as error:
+        raise ERRORS.error(
+            "WITNESS_MISSING", f"no witness in that folder: {error.message}"
+        ) from None
+    return parse_vkey(text.strip()).vkey
+
+
 def generate_witness(
     folder: Path, *, name: str, root: OperatorRoot, now: datetime, password: str | None = None
 ) -> WitnessKeys:

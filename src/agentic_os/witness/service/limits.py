@@ -4,16 +4,18 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 
-from agentic_os.network.rates import TokenBuckets
+from agentic_os.network.rates import MINUTE_SECONDS, TokenBuckets
 from agentic_os.witness.protocol.refusal import Refusal, RequestRefusedError
 
 
 class Rates:
-    """The requests of each name, bounded a minute; 0 is no limit."""
+    """The requests of each name, bounded in a period; 0 is no limit."""
 
-    def __init__(self, *, per_minute: int) -> None:
+    def __init__(self, *, limit: int, period_seconds: float = MINUTE_SECONDS) -> None:
         """Start with full buckets."""
-        self._buckets = TokenBuckets(per_minute=per_minute, clock=time.monotonic)
+        self._buckets = TokenBuckets(
+            limit=limit, clock=time.monotonic, period_seconds=period_seconds
+        )
 
     def require(self, name: str) -> None:
         """Take one token of ``name``.

@@ -54,6 +54,11 @@ def log_request(
     )
 
 
+def log_defect(route: str, error: Exception) -> None:
+    """Log what went wrong inside the service: the kind of the error, never its words."""
+    _logger.error("defect", extra={"route": route}, exc_info=error)
+
+
 def log_event(event: str, detail: str = "") -> None:
     """Log something that is not a request: start, stop."""
     _logger.info(event, extra={"detail": detail})

@@ -71,6 +71,14 @@ class StateRows:
             ),
         )
 
+    def identity_of_key(self, key_digits: str, *, other_than: str) -> str | None:
+        """Return another identity of the same public key, None if there is none."""
+        row = self._connection.execute(
+            "SELECT identity_id FROM identity WHERE key_digits = ? AND identity_id <> ? LIMIT 1",
+            (key_digits, other_than),
+        ).fetchone()
+        return row[0] if row else None
+
     def origin(self, origin: str) -> OriginState | None:
         """Read an origin with its keys."""
         row = self._connection.execute(
@@ -114,6 +122,14 @@ class StateRows:
             " (SELECT count(*) FROM evidence)"
         ).fetchone()
         return Totals(identities=identities, origins=origins, evidence=evidence)
+
+    def newest_time(self) -> int:
+        """Return the newest time that was ever given, 0 if none was."""
+        (newest,) = self._connection.execute(
+            "SELECT max(coalesce((SELECT max(witnessed_at) FROM identity), 0),"
+            " coalesce((SELECT max(cosigned_at) FROM origin), 0))"
+        ).fetchone()
+        return int(newest)
 
     def put_bookmark(
         self,
@@ -237,18 +253,27 @@ class StateRows:
                 )
 
     def keep_evidence(self, evidence: Evidence, *, now: int) -> bool:
-        """Keep a signed contradiction once, unless a bound is reached.
+        """Keep a signed contradiction once, within the bounds.
 
-        The oldest evidence is the one that counts, so a full table takes no more.
+        The oldest evidence of a subject is the one that counts: a subject with enough of it gets no
+        more. Where the table is full, the subject with most of it gives its newest, and of equal
+        ones the subject that registered last: whoever makes up identities to fill the table pushes
+        out what they made up.
         """
         (total, own) = self._connection.execute(
             "SELECT (SELECT count(*) FROM evidence),"
             " (SELECT count(*) FROM evidence WHERE subject = ?)",
             (evidence.subject,),
         ).fetchone()
-        is_full = total >= EVIDENCE_ENTRIES or own >= EVIDENCE_PER_SUBJECT_ENTRIES
-        if is_full or len(evidence.body) > EVIDENCE_BODY_BYTES:
+        if own >= EVIDENCE_PER_SUBJECT_ENTRIES or len(evidence.body) > EVIDENCE_BODY_BYTES:
             return False
+        if total >= EVIDENCE_ENTRIES:
+            self._connection.execute(
+                "DELETE FROM evidence WHERE digest = (SELECT digest FROM evidence WHERE subject ="
+                " (SELECT subject FROM evidence LEFT JOIN identity ON identity_id = subject"
+                "  GROUP BY subject ORDER BY count(*) DESC, max(registered_at) DESC LIMIT 1)"
+                " ORDER BY seen_at DESC, digest LIMIT 1)"
+            )
         cursor = self._connection.execute(
             "INSERT INTO evidence (digest, subject, kind, code, seen_at, body)"
             " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",

@@ -20,6 +20,8 @@ CREATE TABLE identity (
   answer        BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+CREATE INDEX identity_of_key ON identity (key_digits);
+
 CREATE TABLE origin (
   origin        TEXT PRIMARY KEY,
   origin_sha256 TEXT NOT NULL UNIQUE,

@@ -8,12 +8,12 @@ again.
 import asyncio
 import signal
 import sys
-import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Final
 
 from agentic_os.witness.codes import ERRORS
+from agentic_os.witness.service.clock import WatchedClock, require_plausible
 from agentic_os.witness.service.config import WitnessConfig
 from agentic_os.witness.service.desk import WitnessDesk, sync_listed_logs
 from agentic_os.witness.service.http import WitnessService
@@ -27,20 +27,33 @@ if TYPE_CHECKING:
 SHUTDOWN_SECONDS: Final = 10
 KEEP_ALIVE_SECONDS: Final = 30
 SWITCH_SECONDS: Final = 0.0005
-HTTP_PARSER: Final = "httptools"
-"""Named, so that a body is parsed alike whatever else is installed; h11 takes a third longer."""
 
 
-def open_desk(config: WitnessConfig, *, clock: Callable[[], float] = time.time) -> WitnessDesk:
+def open_desk(
+    config: WitnessConfig,
+    *,
+    clock: Callable[[], float] | None = None,
+    trusts_clock: bool = False,
+) -> WitnessDesk:
     """Open a witness without a server; close its ``store`` afterwards.
+
+    Args:
+        config: its settings.
+        clock: POSIX seconds; the machine's, watched, by default.
+        trusts_clock: the operator says that the clock is right.
 
     Raises:
         WitnessError: ``WITNESS_MISSING``, ``DATABASE_MISSING`` (keys without memory),
-            ``DATABASE_KEYS``, ``DATABASE_INVALID``; CryptoError as ``read_witness_keys``.
+            ``DATABASE_KEYS``, ``DATABASE_INVALID``, ``CLOCK_LEAPT``; CryptoError as
+            ``read_witness_keys``.
     """
     keys = read_witness_keys(config.folder, password=config.password)
     store = WitnessStore(config.folder / DATABASE_FILE, meta=keys.meta)
     try:
+        if clock is None:
+            clock = WatchedClock()
+            if not trusts_clock:
+                require_plausible(clock(), store.read.newest_time())
         sync_listed_logs(store, config, now=int(clock()))
     except BaseException:
         store.close()
@@ -49,13 +62,17 @@ def open_desk(config: WitnessConfig, *, clock: Callable[[], float] = time.time) 
 
 
 def serve_witness(
-    config: WitnessConfig, *, started: Callable[[str, int], None] | None = None
+    config: WitnessConfig,
+    *,
+    started: Callable[[str, int], None] | None = None,
+    trusts_clock: bool = False,
 ) -> None:
     """Serve until SIGTERM or SIGINT.
 
     Args:
         config: the settings; port 0 takes a free port.
         started: called once with the host and the port that are listened on.
+        trusts_clock: as for ``open_desk``.
 
     Raises:
         WitnessError: as ``open_desk``, and ``LISTEN_FAILED``.
@@ -64,7 +81,7 @@ def serve_witness(
     # Event loop and writer hand the interpreter to each other at every commit; the default of
     # 5 ms would stand in front of each answer.
     sys.setswitchinterval(SWITCH_SECONDS)
-    desk = open_desk(config)
+    desk = open_desk(config, trusts_clock=trusts_clock)
     try:
         with asyncio.Runner(loop_factory=_fast_loop()) as runner:
             runner.run(_serve(WitnessService(desk), started))
@@ -125,6 +142,8 @@ async def _wait_started(server: "uvicorn.Server", task: asyncio.Task[None] | Non
 def _server(service: WitnessService, config: WitnessConfig) -> "uvicorn.Server":
     import uvicorn
 
+    from agentic_os.witness.service.connections import ConnectionBounds, bounded_protocol
+
     class _Server(uvicorn.Server):
         """uvicorn ends by raising the signal again, before the database could be closed."""
 
@@ -132,17 +151,23 @@ def _server(service: WitnessService, config: WitnessConfig) -> "uvicorn.Server":
         def capture_signals(self) -> Iterator[None]:
             yield
 
+    bounds = ConnectionBounds(
+        most=config.connections,
+        most_of_one=config.client_connections,
+        trusted=config.trusted_proxies,
+        account=service.account,
+    )
     return _Server(
         uvicorn.Config(
             service.app,
             host=config.host,
             port=config.port,
-            http=HTTP_PARSER,
+            http=bounded_protocol(bounds),
+            proxy_headers=False,  # whose word counts is our own rule: network.addresses
             lifespan="off",
             access_log=False,
             log_config=None,
             server_header=False,
-            limit_concurrency=config.connections,
             timeout_keep_alive=KEEP_ALIVE_SECONDS,
             timeout_graceful_shutdown=SHUTDOWN_SECONDS,
         )

@@ -8,7 +8,8 @@
   many answers share one sync. No future is resolved before the COMMIT that holds its write.
 - A failed write freezes the store until restart: after a full disk or an I/O error nobody
   knows what is on disk, so nothing more is signed.
-- A database is made once, with its keys; opening never makes one.
+- A database is made once, with its keys; opening never makes one. One of an older version gets
+  what that version lacked, in a transaction; nothing of it is changed.
 """
 
 import os
@@ -32,6 +33,8 @@ SQLITE_NEEDED: Final = (3, 37, 0)
 SYNCHRONOUS_FULL: Final = 2
 
 _DDL: Final = Path(__file__).with_name("schema.sql")
+_ADDED: Final = frozenset({"identity_of_key"})
+"""What databases of the first version lack. Anything else that is missing was taken away."""
 _BUSY_CODES: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 
 ResultT = TypeVar("ResultT")
@@ -76,6 +79,7 @@ class WitnessStore:
         self._reader = _connect(path)
         self._writer = _connect(path)
         try:
+            _complete(self._writer)
             _check(self._reader, meta)
         except BaseException:
             self._reader.close()
@@ -229,6 +233,20 @@ def _connect(path: Path) -> sqlite3.Connection:
         connection.close()
         raise _invalid("it cannot be written durably")
     return connection
+
+
+def _complete(connection: sqlite3.Connection) -> None:
+    """Add what this version's schema has and an older one's had not."""
+    expected = _expected_objects()
+    try:
+        lacking = expected - _objects(connection)
+        if lacking and {name for name, _ in lacking} <= _ADDED:
+            connection.execute("BEGIN IMMEDIATE")
+            for _, statement in sorted(lacking):
+                connection.execute(statement)
+            connection.execute("COMMIT")
+    except sqlite3.DatabaseError as error:
+        raise _invalid(str(error)) from None
 
 
 def _check(connection: sqlite3.Connection, meta: dict[str, str]) -> None:

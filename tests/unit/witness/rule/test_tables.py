@@ -117,6 +117,7 @@ REFUSED_BOOKMARKS: list[tuple[str, int, BookmarkCase]] = [
         case(replace(claim(20), derived_id="did:derived"), known=identity()),
     ),
     ("MALFORMED", 400, case(replace(claim(20), derived_id="did:derived"))),
+    ("IDENTITY_MISMATCH", 409, replace(case(claim(1)), twin="did:the-same-key")),
     ("REGISTRATION_CLOSED", 403, case(replace(claim(1), admitted=False))),
     ("PROOF_REQUIRED", 409, case(claim(20), known=PROVED)),
     (

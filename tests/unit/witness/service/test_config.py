@@ -40,7 +40,7 @@ def test_every_setting_is_read(tmp_path: Path) -> None:
         port=9000,
         registration="listed",
         identities=frozenset({"did:a"}),
-        logs=(Owner(seed=1).checkpoint_signer.key,),
+        logs=(Owner(seed=1).log,),
         min_cadence=5,
         require_proof=True,
         requests_per_minute=7,

@@ -37,7 +37,7 @@ LEDGER = LOG.ledger()
 def desk(tmp_path: Path) -> Iterator[WitnessDesk]:
     config = WitnessConfig(
         folder=new_witness(tmp_path / "w"),
-        logs=(LOG.checkpoint_signer.key,),
+        logs=(LOG.log,),
         requests_per_minute=0,
     )
     with desk_of(config) as opened:

@@ -2,30 +2,34 @@
 
 import hashlib
 import json
+import logging
 import socket
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx
 import pytest
 
 from agentic_os.crypto.canonical.texts import encode_base64
-from agentic_os.crypto.envelope.public_keys import read_public_key_envelope
+from agentic_os.crypto.envelope.public_keys import make_identity_envelope, read_public_key_envelope
 from agentic_os.crypto.keys.pairs import ED25519, SigningKey
-from agentic_os.crypto.tlog.checkpoint import parse_signed_checkpoint
+from agentic_os.crypto.tlog.checkpoint import Checkpoint, parse_signed_checkpoint, sign_checkpoint
 from agentic_os.crypto.tlog.merkle import EMPTY_ROOT
 from agentic_os.crypto.tlog.note import NoteSignature, open_note, parse_signatures, sign_text
 from agentic_os.crypto.tlog.note_keys import NoteSigner, parse_vkey
 from agentic_os.errors import WitnessError
+from agentic_os.network.addresses import Networks
 from agentic_os.witness.client.submission import build_bookmark, check_receipt
 from agentic_os.witness.protocol.add_checkpoint import AddCheckpoint, write_add_checkpoint
 from agentic_os.witness.protocol.json import read_receipt, write_request
-from agentic_os.witness.service.config import WitnessConfig
+from agentic_os.witness.service.config import ListedLog, WitnessConfig
 from agentic_os.witness.service.desk import close_origin, sync_listed_logs
-from support.witness.actors import HTTP, Owner, Serving, desk_of, new_witness, serving
+from agentic_os.witness.service.logs import LOGGER_NAME, JsonLines
+from support.witness.actors import HTTP, Owner, Serving, desk_of, log_of, new_witness, serving
 
 LOG = Owner(seed=100).add(30)
 LOG_LEDGER = LOG.ledger()
@@ -77,7 +81,7 @@ def add(running: Serving, content: bytes) -> httpx.Response:
 
 
 def listed(one: Callable[..., Serving], **settings: object) -> Serving:
-    return one(logs=(LOG.checkpoint_signer.key,), **settings)
+    return one(logs=(LOG.log,), **settings)
 
 
 def test_the_keys_are_served_as_the_original_asks_for_them(served: Serving) -> None:
@@ -536,13 +540,133 @@ def _references(node: object) -> Iterator[str]:
     ],
 )
 def test_other_routes_and_methods(served: Serving, method: str, path: str, status: int) -> None:
+    before = counted(served, f'requests_total{{route="none",status="{status}"}}')
     assert HTTP.request(method, served.url + path).status_code == status
+    assert counted(served, f'requests_total{{route="none",status="{status}"}}') == before + 1
+
+
+def counted(running: Serving, name: str) -> int:
+    lines = HTTP.get(f"{running.url}/metrics").text.splitlines()
+    own = f"agentic_os_witness_{name} "
+    return next((int(line.removeprefix(own)) for line in lines if line.startswith(own)), 0)
+
+
+def test_a_defect_is_answered_counted_and_logged(
+    one: Callable[..., Serving], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    running = one()
+
+    async def broken(*_: object) -> None:
+        raise ZeroDivisionError("words of a request")
+
+    monkeypatch.setattr(running.desk, "bookmark", broken)
+    logging.getLogger(LOGGER_NAME).propagate = True
+    with caplog.at_level(logging.INFO, logger=LOGGER_NAME):
+        answer = HTTP.post(f"{running.url}/witness/bookmark", content=b"{}")
+
+    assert (answer.status_code, answer.text) == (500, "an error of the witness\n")
+    assert counted(running, 'refusals_total{code="INTERNAL"}') == 1
+    assert counted(running, 'requests_total{route="/witness/bookmark",status="500"}') == 1
+    lines = [JsonLines().format(record) for record in caplog.records]
+    assert any('"event":"defect"' in line and "ZeroDivisionError" in line for line in lines)
+    assert not any("words of a request" in line for line in lines)
+
+
+def test_a_line_end_in_an_identity_id_is_malformed(served: Serving) -> None:
+    request = build_bookmark(Owner(seed=1).add(1).ledger(), ordinal=1, old_size=None, binds=False)
+    tree = json.loads(write_request(request))
+    for end in ("\n", "\r"):
+        asked = json.dumps({**tree, "identity_id": tree["identity_id"] + end})
+        answer = HTTP.post(f"{served.url}/witness/bookmark", content=asked)
+        assert (answer.status_code, answer.json()["code"]) == (400, "MALFORMED")
+
+
+def test_a_time_outside_the_calendar_is_malformed(served: Serving) -> None:
+    request = build_bookmark(Owner(seed=1).add(1).ledger(), ordinal=1, old_size=None, binds=False)
+    tree = json.loads(write_request(request))
+    for time_text in ("9999-12-31T23:59:59-23:59", "0001-01-01T00:00:00+23:59"):
+        key = {**tree["identity_public_key"], "expires_at": time_text}
+        asked = json.dumps({**tree, "identity_public_key": key})
+        answer = HTTP.post(f"{served.url}/witness/bookmark", content=asked)
+        assert (answer.status_code, answer.json()["code"]) == (400, "MALFORMED")
+
+
+def test_replays_of_a_public_note_do_not_spend_what_a_log_advances_by(
+    one: Callable[..., Serving],
+) -> None:
+    running = listed(one, requests_per_minute=3)
+    assert add(running, body(5, 0)).status_code == 200
+
+    again = [add(running, body(5, 5)).status_code for _ in range(5)]
+    stale = [add(running, body(5, 0)).status_code for _ in range(5)]
+
+    assert again == [200, 200, 200, 429, 429]
+    assert stale == [409] * 5
+    assert add(running, body(9, 5)).status_code == 200
+
+
+def test_new_identities_are_bounded_for_each_client_and_in_all(one: Callable[..., Serving]) -> None:
+    running = one(client_registrations_per_day=2)
+    known = Owner(seed=1).add(1)
+    answers = [bookmark(running, owner) for owner in (known, Owner(seed=2).add(1))]
+    answers.append(bookmark(running, Owner(seed=3).add(1)))
+
+    assert [item.status_code for item in answers] == [201, 201, 429]
+    assert bookmark(running, known.add(1)).status_code == 200  # who is known goes on
+
+    narrow = one(registrations_per_day=1, client_registrations_per_day=0)
+    assert bookmark(narrow, Owner(seed=1).add(1)).status_code == 201
+    assert bookmark(narrow, Owner(seed=2).add(1)).status_code == 429
+
+
+def test_only_a_trusted_proxy_says_whom_it_asks_for(one: Callable[..., Serving]) -> None:
+    believed = one(client_requests_per_minute=1, trusted_proxies=Networks.read(["127.0.0.0/8"]))
+    alone = one(client_requests_per_minute=1)
+
+    def statuses(running: Serving) -> list[int]:
+        return [
+            HTTP.post(
+                f"{running.url}/add-checkpoint", headers={"x-forwarded-for": f"192.0.2.{n}"}
+            ).status_code
+            for n in (1, 2, 2)
+        ]
+
+    assert statuses(believed) == [400, 400, 429]
+    assert statuses(alone) == [400, 429, 429]
+
+
+def test_a_key_has_one_identity_whatever_envelope_it_comes_in(one: Callable[..., Serving]) -> None:
+    running = one()
+    owner = Owner(seed=1).add(5)
+    assert bookmark(running, owner).status_code == 201
+    other = make_identity_envelope(
+        owner.identity_key.public, created_at=datetime(2026, 2, 2, tzinfo=UTC)
+    )
+    lower = replace(owner.cut(2).ledger(), envelope=other)
+    request = build_bookmark(lower, ordinal=2, old_size=None, binds=False)
+    answer = HTTP.post(f"{running.url}/witness/bookmark", content=write_request(request))
+
+    assert (answer.status_code, answer.json()["code"]) == (409, "IDENTITY_MISMATCH")
+
+
+def test_a_log_may_have_another_origin_than_its_keys_name(one: Callable[..., Serving]) -> None:
+    key = NoteSigner(kind="note", name="sum.example", private=SigningKey(ED25519, b"s" * 32))
+    origin = "go.sum database tree"
+    running = one(logs=(ListedLog(origin=origin, key=key.key),))
+    tree = LOG.tree()
+    head = sign_checkpoint(Checkpoint(origin=origin, size=5, root=tree.root(5)), key)
+    asked = AddCheckpoint(old_size=0, consistency=(), head=head)
+    answer = add(running, write_add_checkpoint(asked))
+
+    assert answer.status_code == 200
+    (line,) = parse_signatures(answer.text)
+    assert open_note(head.note.signed_by(line), [running.desk.keys.cosigner.key])
 
 
 def test_a_log_that_is_dropped_is_forbidden_and_continues_where_it_stood(tmp_path: Path) -> None:
     folder = new_witness(tmp_path / "w")
     key = LOG.checkpoint_signer.key
-    config = WitnessConfig(folder=folder, port=0, logs=(key,))
+    config = WitnessConfig(folder=folder, port=0, logs=(log_of(key),))
     with serving(config) as running:
         assert add(running, body(5, 0)).status_code == 200
     with serving(replace(config, logs=())) as running:
@@ -571,14 +695,14 @@ def test_the_operator_can_retire_an_origin_and_never_reset_it(tmp_path: Path) ->
 
 def test_listed_keys_are_synced_and_others_left_alone(tmp_path: Path) -> None:
     folder = new_witness(tmp_path / "w")
-    old, new = LOG.checkpoint_signer.key, replace(LOG, checkpoint_seed=1).checkpoint_signer.key
+    old, new = LOG.log, replace(LOG, checkpoint_seed=1).log
     config = WitnessConfig(folder=folder, logs=(old, new))
     with desk_of(config) as desk:
         sync_listed_logs(desk.store, replace(config, logs=(new,)), now=5)
         state = desk.store.read.origin(LOG.origin)
 
     assert state
-    assert (set(state.keys), set(state.retired_keys)) == ({new.vkey}, {old.vkey})
+    assert (set(state.keys), set(state.retired_keys)) == ({new.key.vkey}, {old.key.vkey})
 
 
 def test_a_started_service_tells_its_name_in_the_vkey(served: Serving) -> None:

@@ -9,7 +9,7 @@ from agentic_os.witness.service.limits import Rates, read_body
 
 def test_a_refusal_tells_when_to_come_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("time.monotonic", lambda: 1000.0)
-    rates = Rates(per_minute=2)
+    rates = Rates(limit=2)
     rates.require("a")
     rates.require("a")
     rates.require("b")

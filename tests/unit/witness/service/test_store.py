@@ -11,6 +11,7 @@ import pytest
 
 from agentic_os.errors import WitnessError
 from agentic_os.witness.rule.state import Bookmarked, IdentityState, TreeHead
+from agentic_os.witness.service import rows as rows_module
 from agentic_os.witness.service import store as store_module
 from agentic_os.witness.service.rows import (
     EVIDENCE_BODY_BYTES,
@@ -433,6 +434,28 @@ def test_evidence_is_kept_once_and_bounded(store: WitnessStore) -> None:
     assert kept[:2] == [True, False]
     assert kept[2:] == [True] * (EVIDENCE_PER_SUBJECT_ENTRIES - 1) + [False, False, False, True]
     assert store.read.totals().evidence == EVIDENCE_PER_SUBJECT_ENTRIES + 1
+
+
+def test_junk_contradictions_push_out_one_another(
+    store: WitnessStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rows_module, "EVIDENCE_ENTRIES", 10)
+
+    def work(rows: StateRows) -> list[bool]:
+        kept = [rows.keep_evidence(evidence(0, "did:early"), now=1)]
+        kept += [rows.keep_evidence(evidence(n, f"did:junk{n % 5}"), now=2 + n) for n in range(40)]
+        kept.append(rows.keep_evidence(evidence(900, "did:late"), now=100))
+        kept += [rows.keep_evidence(evidence(50 + n, "did:junk6"), now=101 + n) for n in range(9)]
+        return kept
+
+    store.submit(work).result()
+
+    subjects = [
+        row[0]
+        for row in store.read._connection.execute("SELECT subject FROM evidence ORDER BY seen_at")
+    ]
+    assert len(subjects) == 10
+    assert {"did:early", "did:late"} <= set(subjects)
 
 
 WRITER = """

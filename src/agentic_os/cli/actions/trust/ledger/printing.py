@@ -7,6 +7,7 @@ from agentic_os.identity.answers import BookmarkData
 from agentic_os.ledger.answers import EntryView, Finding
 from agentic_os.results import Answer
 from agentic_os.text.fencing import one_line
+from agentic_os.witness.codes import ERRORS
 
 FINDINGS = 3
 """Exit code of a verification with findings, of safe mode, of a refusal by a witness."""
@@ -57,10 +58,13 @@ def tell_farewell(bookmark: BookmarkData | None) -> None:
 
 def bookmark_exit(bookmark: BookmarkData) -> int:
     """Return the exit code that a bookmark stands for."""
-    if any(one.conflict for one in bookmark.witnesses):
+    failed = [one for one in bookmark.witnesses if one.code not in _ANSWERED]
+    rows = [ERRORS.get(one.code) for one in failed]
+    if any(one.conflict for one in failed) or any(
+        row is not None and row.family.exit_code == FINDINGS for row in rows
+    ):
         return FINDINGS
-    has_failed = any(one.code not in _ANSWERED for one in bookmark.witnesses)
-    return INCOMPLETE if has_failed or not bookmark.quorum else 0
+    return INCOMPLETE if failed or not bookmark.quorum else 0
 
 
 def finding_words(finding: Finding) -> str:
