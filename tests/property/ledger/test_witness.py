@@ -17,7 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from agentic_os.crypto.canonical.texts import encode_base64
 from agentic_os.crypto.tlog.note import parse_signatures, verifies
-from agentic_os.errors import CryptoError, WitnessError
+from agentic_os.errors import CryptoError, VerificationError, WitnessError
 from agentic_os.witness.client.policy import parse_policy
 from agentic_os.witness.client.submission import build_bookmark
 from agentic_os.witness.protocol.add_checkpoint import (
@@ -212,7 +212,7 @@ def test_checkpoint_bodies_are_read_or_refused_and_written_back_the_same(body: b
 @settings(max_examples=200, deadline=None)
 def test_receipts_and_policies_of_any_bytes_are_refused(data: bytes) -> None:
     for read in (read_receipt, parse_policy):
-        with suppress(CryptoError, WitnessError):
+        with suppress(CryptoError, VerificationError, WitnessError):
             read(data)
 
 
