@@ -14,7 +14,7 @@ from typing import Literal
 import msgspec
 
 from agentic_os.code.manifests.values import Manifest
-from agentic_os.code.reading import language_family
+from agentic_os.code.roles import is_test_name
 
 EXCLUDED_FOLDERS = frozenset(
     {
@@ -47,9 +47,6 @@ GENERIC_NAMES = frozenset(
 """Top-level names that any project may have: never linked without a declared dependency."""
 
 ModuleForm = Literal["package", "module", "namespace"]
-_TEST_PREFIXES = ("test_", "conftest.")
-_TEST_SUFFIXES = ("_test.py", "_test.go", "_tests.py")
-_SCRIPT_TESTS = (".test.", ".spec.", ".stories.")
 
 
 class Provided(msgspec.Struct, frozen=True):
@@ -64,12 +61,7 @@ class Provided(msgspec.Struct, frozen=True):
 def is_excluded(path: str) -> bool:
     """Whether a file lies in a test, example, fixture or vendored place."""
     *folders, name = path.lower().split("/")
-    if not EXCLUDED_FOLDERS.isdisjoint(folders):
-        return True
-    if name.startswith(_TEST_PREFIXES) or name.endswith(_TEST_SUFFIXES):
-        return True
-    marked = any(mark in name for mark in _SCRIPT_TESTS)
-    return marked and language_family(path) == "script"
+    return not EXCLUDED_FOLDERS.isdisjoint(folders) or is_test_name(name)
 
 
 def python_modules(

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
+from agentic_os.aggregate.graph.codes import GRAPH_CODES, REFUSED_PATH_CODE
 from agentic_os.aggregate.graph.tables import STATUS_STALE
 from agentic_os.aggregate.refresh.intake import UNREAD
 from agentic_os.aggregate.store.database import SQLITE_MINIMUM
@@ -206,6 +207,17 @@ def _graph(workspace: Workspace, project: Project) -> Iterator[Check]:
             path,
         )
 
+    for path, count in workspace.store.connection.execute(_PATHS_REFUSED, (project.id,)):
+        row = GRAPH_CODES[REFUSED_PATH_CODE]
+        yield _about(
+            project,
+            "graph",
+            "warn",
+            f"{row.code}: {count} source paths of the code graph are no paths of this project",
+            row.hint,
+            path,
+        )
+
 
 def _stored(workspace: Workspace, project: Project) -> Iterator[Check]:
     run = workspace.store.connection.execute
@@ -291,6 +303,10 @@ def _instructions(project: Project) -> Iterator[Check]:
 _GRAPH = """
 SELECT graph_path, status, code, message FROM graph_repo WHERE project = ? AND code <> ''
 """
+_PATHS_REFUSED = f"""
+SELECT graph_path, json_extract(counts, '$.{REFUSED_PATH_CODE}') FROM graph_repo
+WHERE project = ? AND json_extract(counts, '$.{REFUSED_PATH_CODE}') > 0
+"""  # noqa: S608 - a fixed code
 _PROBLEMS = """
 SELECT path, code, severity, message, hint, line, unread FROM problem
 WHERE project = (SELECT pk FROM project WHERE id = ?) ORDER BY path, line

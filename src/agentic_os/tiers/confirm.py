@@ -51,6 +51,15 @@ def bare_name(label: str) -> str:
     return label.removeprefix(".").partition("(")[0]
 
 
+_NAME = re.compile(r"[\w$.#]+")
+
+
+def _lines_with(word: str, lines: Sequence[str]) -> list[int]:
+    """Return the numbers of the lines in which a name stands as a word."""
+    holds = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)")
+    return [number for number, line in enumerate(lines, 1) if word and holds.search(line)]
+
+
 def is_file_name(label: str, path: str) -> bool:
     """Return whether a node stands for its whole file."""
     return label == path or path.endswith(f"/{label}")
@@ -184,12 +193,16 @@ class Confirmer:
     def _definition(self, candidate: Candidate, file: _File) -> tuple[str, Passage] | None:
         """Find the line that names a node of the code graph, nearest to its place."""
         word = bare_name(candidate.name)
-        holds = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)")
-        places = [
-            number for number, line in enumerate(file.lines, 1) if word and holds.search(line)
-        ]
-        if candidate.start <= len(file.lines) and is_file_name(candidate.name, candidate.path):
+        places = _lines_with(word, file.lines)
+        if not places:
+            # Some graphs call a member by its class (``Client.send``), as no source does.
+            places = _lines_with(word.rpartition(".")[2], file.lines)
+        if is_file_name(candidate.name, candidate.path):
             places = [candidate.start]
+        elif word and not places and not _NAME.fullmatch(word) and file.sha256 == candidate.sha256:
+            # Words about a place, not a name that could stand there: the file is as it was.
+            places = [candidate.start]
+        places = [number for number in places if number <= len(file.lines)]
         if not places:
             return None
         at = min(places, key=lambda number: (abs(number - candidate.start), number)) - 1

@@ -183,6 +183,8 @@ def test_a_name_of_code_is_quoted_where_it_stands(tmp_path: Path, matcher: LineM
     assert hit(at("a.py", 3)).lines == (3, 3)
     assert code(at("unload()", 13)) == "HIT_CHANGED"
     assert code(at("()", 13)) == "HIT_CHANGED"
+    assert hit(at("Owner.load()", 13)).lines == (12, 12)
+    assert hit(at("Why this is loaded twice", 7)).lines == (7, 7)
     assert code(at("a.py", 300)) == "HIT_CHANGED"
 
 

@@ -12,6 +12,7 @@ PENDING_CODE = "GRAPH_SOURCES_PENDING"
 """Counts the sources that a later run will read."""
 LEFT_OUT_CODE = "GRAPH_SOURCES_LEFT_OUT"
 """Counts the sources beyond the bounds on one project, or on one file."""
+REFUSED_PATH_CODE = "GRAPH_PATH_REFUSED"
 REDACTED_CODE = "GRAPH_SECRET_REDACTED"
 TIME_OUT_CODE = "GRAPH_TIME_OUT"
 _REBUILD = "Build the graph again with graphify in that project."
@@ -34,9 +35,10 @@ GRAPH_CODES = CodeTable(
     ("GRAPH_NODE_ID", "info", "A node's id is no text, or empty; it was left out."),
     ("GRAPH_NODE_DUPLICATE", "info", "Two nodes have one id; the first one counts."),
     (
-        "GRAPH_PATH_REFUSED",
-        "info",
-        "A source path leaves the project or holds control characters: it has no place.",
+        REFUSED_PATH_CODE,
+        "warning",
+        "A source path leads out of the project or holds control characters: it has no place.",
+        "Build the graph again in the project's folder: its paths are another place's.",
     ),
     ("GRAPH_EDGE_INVALID", "info", "An edge is not of its form; it was left out."),
     ("GRAPH_EDGE_DANGLING", "info", "An edge names a node that is not there; left out."),

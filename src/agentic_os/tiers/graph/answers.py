@@ -7,6 +7,7 @@ from typing import Literal
 
 import msgspec
 
+from agentic_os.code.roles import PathRole
 from agentic_os.results import Diagnostic
 
 Direction = Literal["out", "in", "both"]
@@ -49,7 +50,8 @@ class GraphEdgeView(msgspec.Struct, frozen=True, kw_only=True):
     """One edge in its true direction.
 
     ``rule`` is empty inside a project and the name of the rule (R1 to R3d) between projects;
-    ``evidence`` is where it is seen, for an edge between projects on both sides.
+    ``evidence`` is where it is seen, for an edge between projects on both sides; ``role`` says
+    what the file is for that it is seen in.
     """
 
     source: str
@@ -59,6 +61,7 @@ class GraphEdgeView(msgspec.Struct, frozen=True, kw_only=True):
     score: float
     rule: str
     evidence: tuple[GraphPlace, ...]
+    role: PathRole = "product"
     context: str = ""
     detail: str = ""
 
@@ -115,7 +118,11 @@ class ImpactProject(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ImpactData(msgspec.Struct, frozen=True, kw_only=True):
-    """Answer of ``graph impact``: who depends on it, by distance, over all projects."""
+    """Answer of ``graph impact``: who depends on it, over all projects.
+
+    Other projects come first, since breaking them is what one does not see; then product code
+    before tests, documents and vendored code (``roles`` counts them), then the nearest.
+    """
 
     outcome: Outcome
     start: GraphNodeView | None
@@ -123,6 +130,7 @@ class ImpactData(msgspec.Struct, frozen=True, kw_only=True):
     nodes: tuple[GraphNodeView, ...]
     edges: tuple[GraphEdgeView, ...]
     projects: tuple[ImpactProject, ...]
+    roles: dict[PathRole, int]
     total: int
     truncated: bool
 
@@ -153,15 +161,27 @@ class LinkCount(msgspec.Struct, frozen=True, kw_only=True):
     count: int
 
 
+class UnlinkedProject(msgspec.Struct, frozen=True, kw_only=True):
+    """A project without an edge to another one, and why."""
+
+    project: str
+    reason: str
+
+
 class LinksData(msgspec.Struct, frozen=True, kw_only=True):
-    """Answer of ``graph links``: edges between projects, and what was nearly one."""
+    """Answer of ``graph links``: edges between projects, and what was nearly one.
+
+    ``unlinked`` are the projects in scope that no edge reaches, with the reason.
+    """
 
     counts: tuple[LinkCount, ...]
+    roles: dict[PathRole, int]
     total: int
     nodes: tuple[GraphNodeView, ...]
     edges: tuple[GraphEdgeView, ...]
     near_total: int
     near: tuple[NearMissView, ...]
+    unlinked: tuple[UnlinkedProject, ...] = ()
 
 
 class GraphProjectStats(msgspec.Struct, frozen=True, kw_only=True):

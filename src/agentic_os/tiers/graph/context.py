@@ -12,9 +12,11 @@ from agentic_os.aggregate.graph.codes import (
     GRAPH_CODES,
     LEFT_OUT_CODE,
     PENDING_CODE,
+    REFUSED_PATH_CODE,
     graph_omission,
 )
 from agentic_os.aggregate.graph.tables import STATUS_MISSING, STATUS_REFUSED, STATUS_STALE
+from agentic_os.code.roles import PATH_ROLES
 from agentic_os.errors import UsageError
 from agentic_os.results import Answer, Diagnostic, Omission
 from agentic_os.text.fencing import one_line
@@ -198,7 +200,7 @@ def _unread_sources(project: str, counts: str) -> list[Omission]:
     ]
 
 
-_UNREAD_CODES = (PENDING_CODE, LEFT_OUT_CODE)
+_UNREAD_CODES = (PENDING_CODE, LEFT_OUT_CODE, REFUSED_PATH_CODE)
 
 
 def code_graph(workspace: "Workspace", *, check: bool = True) -> CodeGraph:
@@ -214,6 +216,15 @@ def code_graph(workspace: "Workspace", *, check: bool = True) -> CodeGraph:
         if project.retrieval
     }
     return CodeGraph(workspace.store.connection, folders, check=check, workspace=workspace)
+
+
+def check_roles(roles: Sequence[str]) -> None:
+    """Refuse a role that no file can have."""
+    for role in roles:
+        if role not in PATH_ROLES:
+            raise UsageError(
+                f"there is no role {one_line(role)}", hint=f"The roles are {', '.join(PATH_ROLES)}."
+            )
 
 
 def check_limit(limit: int) -> None:

@@ -1,7 +1,8 @@
 """The edges between projects and what was nearly one; what the store holds of each graph."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from agentic_os.aggregate.graph.codes import (
     GRAPH_CODES,
@@ -9,6 +10,7 @@ from agentic_os.aggregate.graph.codes import (
     graph_diagnostic,
 )
 from agentic_os.aggregate.graph.links.edges import RULES
+from agentic_os.aggregate.graph.store import stored_manifests
 from agentic_os.aggregate.graph.tables import (
     CONFIDENCE_WORDS,
     FLAG_SYNTHETIC,
@@ -17,6 +19,7 @@ from agentic_os.aggregate.graph.tables import (
     STATUS_STALE,
     node_range,
 )
+from agentic_os.code.roles import PATH_ROLES, role_of
 from agentic_os.errors import UsageError
 from agentic_os.results import Answer
 from agentic_os.text.fencing import one_line
@@ -27,8 +30,14 @@ from agentic_os.tiers.graph.answers import (
     LinksData,
     NearMissView,
     StatsData,
+    UnlinkedProject,
 )
-from agentic_os.tiers.graph.context import DEFAULT_LIMIT_NODES, CodeGraph, check_limit
+from agentic_os.tiers.graph.context import (
+    DEFAULT_LIMIT_NODES,
+    CodeGraph,
+    check_limit,
+    check_roles,
+)
 from agentic_os.tiers.graph.views import CROSS_QUERY
 
 
@@ -37,6 +46,7 @@ def links(
     *,
     projects: frozenset[str] | None = None,
     rules: Sequence[str] = (),
+    roles: Sequence[str] = (),
     limit: int = DEFAULT_LIMIT_NODES,
     near: bool = True,
 ) -> Answer[LinksData]:
@@ -45,9 +55,10 @@ def links(
     A project in ``projects`` counts on either side.
 
     Raises:
-        UsageError: the limit is out of bounds, or there is no such rule.
+        UsageError: the limit is out of bounds, or there is no such rule or role.
     """
     check_limit(limit)
+    check_roles(roles)
     for rule in rules:
         if rule not in RULES:
             raise UsageError(
@@ -61,6 +72,11 @@ def links(
         )
         if _touches(graph, projects, row[0], row[1]) and (not wanted or row[3] in wanted)
     ]
+    # Product code before tests, documents and vendored code; the order stays otherwise.
+    seen_in = {path: role_of(path) for path in {row[7] for row in rows}}
+    counted = Counter(seen_in[row[7]] for row in rows)
+    rows = [row for row in rows if not roles or seen_in[row[7]] in roles]
+    rows.sort(key=lambda row: (row[5], PATH_ROLES.index(seen_in[row[7]])))
     misses = [
         row
         for row in graph.connection.execute(
@@ -74,6 +90,7 @@ def links(
         views = viewer.nodes(nid for row in shown for nid in row[:2])
         data = LinksData(
             counts=tuple(_counted(rows, graph.projects)),
+            roles=dict(sorted(counted.items())),
             total=len(rows),
             nodes=tuple(views[nid] for nid in sorted(views)),
             edges=tuple(viewer.cross(row, views) for row in shown),
@@ -89,6 +106,7 @@ def links(
                 )
                 for row in (misses[:limit] if near else ())
             ),
+            unlinked=tuple(_unlinked(graph, projects)),
         )
         omissions = [
             GRAPH_CODES.omission(
@@ -117,6 +135,42 @@ def _involves(graph: CodeGraph, projects: frozenset[str] | None, row: tuple[obje
         return True
     consumer = graph.projects.get(int(str(row[0])), "")
     return consumer in projects or bool(projects & set(json.loads(str(row[6]))))
+
+
+def _unlinked(graph: CodeGraph, projects: frozenset[str] | None) -> Iterator[UnlinkedProject]:
+    """Yield the projects that no edge leaves or reaches, of any rule, and the reason."""
+    run = graph.connection.execute
+    linked = {
+        nid >> PROJECT_SHIFT for row in run("SELECT src, dst FROM graph_cross") for nid in row
+    }
+    for rid, project in sorted(graph.projects.items(), key=lambda item: item[1]):
+        if rid not in linked and (projects is None or project in projects):
+            yield UnlinkedProject(project=project, reason=_reason(graph, rid))
+
+
+def _reason(graph: CodeGraph, rid: int) -> str:
+    if len(graph.projects) == 1:
+        return "no other project has a code graph"
+    run = graph.connection.execute
+    (near,) = run("SELECT count(*) FROM graph_near WHERE consumer=?", (rid,)).fetchone()
+    manifests = stored_manifests(graph.connection, rid)
+    needed = {item.name for manifest in manifests for item in manifest.dependencies if item.name}
+    offered = {item.name for manifest in manifests for item in manifest.packages}
+    (read, imports) = run(
+        "SELECT count(*), (SELECT count(*) FROM graph_ext_use WHERE rid=?1) FROM graph_file"
+        " WHERE rid=?1 AND length(facts) > 0",
+        (rid,),
+    ).fetchone()
+    parts = [
+        f"{len(needed)} declared dependencies, none of them a package of another project"
+        if needed
+        else "no manifest declares a dependency",
+        f"no other project uses {', '.join(sorted(map(one_line, offered))[:3])}"
+        if offered
+        else "it declares no package that others could name",
+        f"{read} of its sources were read, with {imports} external names in its graph",
+    ]
+    return "; ".join([*parts, *([f"{near} near-misses"] if near else [])])
 
 
 def stats(

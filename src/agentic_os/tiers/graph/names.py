@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from agentic_os.aggregate.graph.tables import FLAG_FILE, PROJECT_SHIFT, node_range
 from agentic_os.tiers.graph.answers import FindHow
 from agentic_os.tiers.graph.views import NODE_QUERY, NodeRow, node_row
+from agentic_os.tiers.graph.walk import CONTAINMENT
 
 MAX_NAME_CHARS = 1_000
 MAX_MATCHES_ENTRIES = 10_000
@@ -28,6 +29,7 @@ _MAX_NEAR_CANDIDATES_ENTRIES = 2_000
 _NEAR_RATIO = 0.7
 _MIN_GRAM_CHARS = 3
 _MIN_HALF_CHARS = 3
+_MAX_HOLDERS = 8
 _SPECIAL = re.compile(r"([\\%_])")
 
 
@@ -66,7 +68,7 @@ class NameFinder:
         rows = self._by_path(name)
         if rows:
             return Matches(how="path", rows=tuple(rows))
-        rows = self._by_label(name)
+        rows = self._by_label(name) or self._by_dotted(name)
         return Matches(how="exact" if rows else None, rows=tuple(rows))
 
     def search(self, name: str) -> Matches:
@@ -151,6 +153,45 @@ class NameFinder:
         as_written = [row for row in same_case if row.label == name]
         return as_written or same_case or found
 
+    def _by_dotted(self, name: str) -> list[NodeRow]:
+        """Find ``package.module.Class.member`` by its last part and what stands around it.
+
+        Before a member stand its class and, before that, any of the folders and the file it lies
+        in, in their order; ``httpx.Client.send`` means the one in ``httpx/_client.py``.
+        """
+        parts = [part for part in bare(name).split(".") if part]
+        for count in range(1, len(parts)):
+            rows = [
+                row
+                for row in self._by_label(".".join(parts[-count:]))
+                if self._stands_in(row, parts[:-count])
+            ]
+            if rows:
+                return rows
+        return []
+
+    def _stands_in(self, row: NodeRow, qualifiers: list[str]) -> bool:
+        """Whether a node stands in what qualifies its name: folders and file, then classes."""
+        project = self._projects.get(row.nid >> PROJECT_SHIFT, "").rpartition("-")[0]
+        folder, _, file = row.path.rpartition("/")
+        around = [project, *folder.split("/"), file.partition(".")[0]]
+        holders = self._holders(row.nid)
+        if holders and qualifiers[-1] != holders[-1]:
+            return False
+        pool = iter([*around, *holders])
+        return all(part in pool for part in qualifiers)
+
+    def _holders(self, nid: int) -> list[str]:
+        """Return the names of the definitions that contain a node, the outermost first."""
+        found: list[str] = []
+        for _ in range(_MAX_HOLDERS):
+            row = self._connection.execute(_HOLDER, (nid, FLAG_FILE)).fetchone()
+            if row is None:
+                break
+            nid, label = row
+            found.insert(0, bare(label))
+        return found
+
     def _by_prefix(self, name: str) -> list[NodeRow]:
         pattern = _SPECIAL.sub(_ESCAPED, name) + "%"
         return self._rows(
@@ -193,6 +234,12 @@ class NameFinder:
         return (len(row.label), row.label, project, row.path, row.line, row.lid)
 
 
+_HOLDER = f"""
+SELECT holder.nid, holder.label FROM graph_in AS edge
+JOIN graph_node AS holder ON holder.nid = edge.src JOIN graph_term AS term ON term.tid = edge.rel
+WHERE edge.dst = ? AND NOT holder.flags & ? AND term.text IN ({", ".join(map(repr, CONTAINMENT))})
+LIMIT 1
+"""  # noqa: S608 - fixed names
 _ESCAPED = r"\\\1"
 
 

@@ -1,9 +1,11 @@
 """How one node reaches another, and what depends on a node."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from agentic_os.aggregate.graph.tables import PROJECT_SHIFT
+from agentic_os.code.roles import PATH_ROLES, PathRole, role_of
 from agentic_os.errors import UsageError
 from agentic_os.results import Answer
 from agentic_os.tiers.graph.answers import ImpactData, ImpactProject, PathData
@@ -14,9 +16,10 @@ from agentic_os.tiers.graph.context import (
     CodeGraph,
     check_depth,
     check_limit,
+    check_roles,
     unsettled,
 )
-from agentic_os.tiers.graph.views import Viewer
+from agentic_os.tiers.graph.views import QUERY_BATCH_ENTRIES, Viewer
 from agentic_os.tiers.graph.walk import (
     CONTAINMENT,
     MAX_EXPLORED_NODES,
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from agentic_os.tiers.graph.answers import Outcome
 
 DEFAULT_IMPACT_HOPS = 5
+_PATHS = "SELECT nid, path FROM graph_node JOIN graph_file USING(fid)"
 _SIDES: tuple[Literal["source", "target"], ...] = ("source", "target")
 
 
@@ -103,17 +107,20 @@ def impact(
     projects: frozenset[str] | None = None,
     depth: int = DEFAULT_IMPACT_HOPS,
     limit: int = DEFAULT_LIMIT_NODES,
+    roles: Sequence[str] = (),
 ) -> Answer[ImpactData]:
-    """Return what depends on a node, in any project, nearest first.
+    """Return what depends on a node, in any project: others first, product code first.
 
     What the node contains counts as the node: who calls a method depends on its class.
-    ``projects`` limits who is asked about, not who depends on it.
+    ``projects`` limits who is asked about, not who depends on it; ``roles`` limits what
+    is shown, not what is counted.
 
     Raises:
-        UsageError: depth or limit out of bounds.
+        UsageError: depth or limit out of bounds, or there is no such role.
     """
     check_limit(limit)
     check_depth(depth)
+    check_roles(roles)
     rows = graph.finder(projects).exact(name).rows
     with graph.viewer() as viewer:
         if len(rows) != 1:
@@ -124,14 +131,23 @@ def impact(
                 nodes=(),
                 edges=(),
                 projects=(),
+                roles={},
                 total=0,
                 truncated=False,
             )
             return graph.answer(data, projects, viewer)
-        return graph.answer(_impact(graph, viewer, rows[0].nid, depth, limit), projects, viewer)
+        data = _impact(graph, viewer, rows[0].nid, depth, limit, frozenset(roles))
+        return graph.answer(data, projects, viewer)
 
 
-def _impact(graph: CodeGraph, viewer: Viewer, start: int, depth: int, limit: int) -> ImpactData:
+def _impact(
+    graph: CodeGraph,
+    viewer: Viewer,
+    start: int,
+    depth: int,
+    limit: int,
+    wanted: frozenset[str],
+) -> ImpactData:
     inside = Walker(
         graph.connection,
         Scope(relations=relation_numbers(graph.connection, CONTAINMENT)),
@@ -141,8 +157,18 @@ def _impact(graph: CodeGraph, viewer: Viewer, start: int, depth: int, limit: int
     walker = Walker(graph.connection, Scope(refused=refused))
     distance, truncated = walker.around(sorted(seeds), "in", depth=depth, budget=MAX_EXPLORED_NODES)
     reached = {nid: hops for nid, hops in distance.items() if hops}
-    ordered = sorted(reached, key=lambda nid: (reached[nid], nid))
-    shown = ordered[:limit]
+    role = _roles(graph, reached)
+    own = start >> PROJECT_SHIFT
+    ordered = sorted(
+        reached,
+        key=lambda nid: (
+            nid >> PROJECT_SHIFT == own,
+            PATH_ROLES.index(role[nid]),
+            reached[nid],
+            nid,
+        ),
+    )
+    shown = [nid for nid in ordered if not wanted or role[nid] in wanted][:limit]
     views = viewer.nodes([start, *seeds, *shown], distance)
     known = set(shown) | set(seeds)
     pairs = {
@@ -168,6 +194,18 @@ def _impact(graph: CodeGraph, viewer: Viewer, start: int, depth: int, limit: int
             ImpactProject(project=project, nodes=len(hops), nearest=min(hops))
             for project, hops in sorted(counted.items(), key=lambda item: (min(item[1]), item))
         ),
+        roles=dict(sorted(Counter(role.values()).items())),
         total=len(reached),
         truncated=truncated,
     )
+
+
+def _roles(graph: CodeGraph, nodes: Iterable[int]) -> dict[int, PathRole]:
+    """Return what the file of each node is for; a node without one counts as product code."""
+    paths: dict[int, str] = {}
+    wanted = sorted(nodes)
+    for start in range(0, len(wanted), QUERY_BATCH_ENTRIES):
+        listed = ",".join(map(str, wanted[start : start + QUERY_BATCH_ENTRIES]))
+        query = f"{_PATHS} WHERE nid IN ({listed})"
+        paths.update(graph.connection.execute(query))
+    return {nid: role_of(paths.get(nid, "")) for nid in wanted}

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from agentic_os.aggregate.graph.holds import still_holds
 from agentic_os.aggregate.graph.tables import CONFIDENCE_WORDS, FLAG_SYNTHETIC, PROJECT_SHIFT
+from agentic_os.code.roles import role_of
 from agentic_os.errors import FilesError
 from agentic_os.files.reading import Folder
 from agentic_os.text.fencing import one_line
@@ -165,6 +166,7 @@ class Viewer:
             score=float(str(score)),
             rule="",
             evidence=evidence,
+            role=role_of(str(path)),
             context=one_line(str(context)),
         )
 
@@ -183,6 +185,7 @@ class Viewer:
                 self.place(source >> PROJECT_SHIFT, str(path), _int(line)),
                 self.place(target >> PROJECT_SHIFT, str(provider_path), _int(provider_line)),
             ),
+            role=role_of(str(path)),
             context="cross_repo",
             detail=one_line(str(detail)),
         )

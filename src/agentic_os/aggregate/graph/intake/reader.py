@@ -18,12 +18,18 @@ the few fields that are needed, so that memory stays within four times the file'
 
 import gc
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import msgspec
 
-from agentic_os.aggregate.graph.codes import graph_error
+from agentic_os.aggregate.graph.codes import REFUSED_PATH_CODE, graph_error
+from agentic_os.aggregate.graph.intake.paths import (
+    Locate,
+    is_absolute,
+    not_located,
+    relative_path,
+)
 from agentic_os.aggregate.graph.values import (
     AMBIGUOUS,
     CONFIDENCES,
@@ -38,15 +44,12 @@ from agentic_os.code.values import LFS_POINTER
 
 MAX_ID_CHARS = 2_000
 MAX_LABEL_CHARS = 1_000
-MAX_PATH_CHARS = 4_000
 MAX_WORD_CHARS = 200
 MAX_VERSION = 1_000_000
 MAX_MEMBERS_ENTRIES = 10_000
 
 _BOM = b"\xef\xbb\xbf"
 _LOCATION = re.compile(r"L?(\d{1,9})")
-_CONTROLS = re.compile(r"[\x00-\x1f\x7f]")
-_DRIVE = re.compile(r"^[A-Za-z]:")
 
 _ABSENT = msgspec.Raw(b"null")
 _Value = str | int | float | bool | list[object] | dict[str, object] | None
@@ -117,11 +120,12 @@ _hyperedge = msgspec.json.Decoder(_Hyperedge)
 _FAULTS = (msgspec.DecodeError, msgspec.ValidationError, RecursionError, UnicodeError)
 
 
-def read_graph(data: bytes) -> Graph:
+def read_graph(data: bytes, locate: Locate = not_located) -> Graph:
     """Read one ``graph.json``.
 
     Args:
         data: the file's bytes; whoever reads the file bounds them.
+        locate: finds the files of absolute paths inside the project; none by default.
 
     Returns:
         The graph; what was refused in it is in ``counts``.
@@ -132,7 +136,7 @@ def read_graph(data: bytes) -> Graph:
             ``GRAPH_NOT_OBJECT``, ``GRAPH_NO_NODES``.
     """
     with _no_collector():
-        return _Reader().read(_parsed(data))
+        return _Reader(locate).read(_parsed(data))
 
 
 def _version(value: object) -> int:
@@ -174,13 +178,15 @@ def _no_collector() -> Iterator[None]:
 class _Reader:
     """Turns the split document into a graph and counts what it refuses."""
 
-    def __init__(self) -> None:
+    def __init__(self, locate: Locate) -> None:
+        self.locate = locate
         self.counts: dict[str, int] = {}
         self.positions: dict[str, int] = {}
         # What texts that come thousands of times were read as.
         self.paths: dict[str, str] = {"": ""}
         self.lines: dict[str, int] = {}
         self.words: dict[str, str] = {}
+        self.located: Mapping[str, str] = {}
         self.sureness: dict[tuple[str, float | None], tuple[str, float]] = {}
 
     def read(self, document: _Document) -> Graph:
@@ -234,6 +240,14 @@ class _Reader:
                 found.append(_node.decode(raw))
             except _FAULTS:
                 self._count("GRAPH_NODE_INVALID")
+        # All at once: the paths that are found tell where those belong that could be anywhere.
+        self.located = self.locate(
+            {
+                path
+                for item in found
+                if isinstance(path := item.source_file, str) and is_absolute(path)
+            }
+        )
         prefix = _merged_prefix(found)
         nodes: list[GraphNode] = []
         for item in found:
@@ -275,9 +289,9 @@ class _Reader:
             return ""
         known = self.paths.get(value)
         if known is None:
-            known = relative_path(value)
+            known = relative_path(value) or self.located.get(value)
             if known is None:
-                self._count("GRAPH_PATH_REFUSED")
+                self._count(REFUSED_PATH_CODE)
                 return ""
             self.paths[value] = known
         return known
@@ -399,21 +413,6 @@ class _Reader:
 
 _EMPTY = msgspec.Raw(b"")
 _COMMUNITIES_LIMIT = 2**31
-
-
-def relative_path(value: str) -> str | None:
-    """Return a source path in the common form, or ``None`` where it must be refused.
-
-    Backslashes become slashes and ``./`` is dropped. Refused: absolute paths, drive
-    letters, ``..``, control characters, and paths beyond ``MAX_PATH_CHARS``.
-    """
-    path = value.replace("\\", "/")
-    if len(path) > MAX_PATH_CHARS or path.startswith(("/", "~")) or _DRIVE.match(path):
-        return None
-    parts = [part for part in path.split("/") if part not in {"", "."}]
-    if not parts or ".." in parts or _CONTROLS.search(path):
-        return None
-    return "/".join(parts)
 
 
 def _merged_prefix(nodes: list[_Node]) -> str:

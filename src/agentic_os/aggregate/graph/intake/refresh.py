@@ -30,6 +30,7 @@ from agentic_os.results import Diagnostic
 from agentic_os.text.secrets.redaction import Redactor
 
 if TYPE_CHECKING:
+    from agentic_os.aggregate.graph.intake.paths import Locate
     from agentic_os.aggregate.graph.intake.rows import ProjectRows
     from agentic_os.aggregate.graph.values import Graph
 
@@ -210,7 +211,7 @@ class _Run:
                 if self.sources:
                     self._sources(project, row, folder)
                 return
-            graph = read_graph(read.data)
+            graph = read_graph(read.data, self._located(project, folder))
         except AgenticOSError as fault:
             self._failed(project, row, fault, seen, read_at)
             return
@@ -235,6 +236,11 @@ class _Run:
             ),
         )
         self._take_in(project, rid, folder, graph, renewed=True)
+
+    def _located(self, project: GraphProject, folder: Folder) -> "Locate":
+        from agentic_os.aggregate.graph.intake.paths import located
+
+        return located(str(project.folder), Listing(folder))
 
     def _stored_hash(self, rid: int) -> str:
         row = self.connection.execute("SELECT sha256 FROM graph_repo WHERE rid=?", (rid,))
@@ -331,7 +337,7 @@ class _Run:
             return
         try:
             read = folder.read(project.graph_path, limit_bytes=self.limit_bytes)
-            graph = read_graph(read.data)
+            graph = read_graph(read.data, self._located(project, folder))
         except AgenticOSError as fault:
             self._failed(project, row, fault, row.fingerprint, row.read_at_ns)
             return

@@ -5,7 +5,8 @@ import tracemalloc
 
 import pytest
 
-from agentic_os.aggregate.graph.intake.reader import read_graph, relative_path
+from agentic_os.aggregate.graph.intake.paths import relative_path
+from agentic_os.aggregate.graph.intake.reader import read_graph
 from agentic_os.aggregate.graph.values import Graph
 from agentic_os.errors import GraphError
 

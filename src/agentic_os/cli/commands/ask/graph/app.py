@@ -16,6 +16,7 @@ from agentic_os.cli.commands.ask.graph.output import (
     say_nothing_found,
     say_nothing_linked,
     say_nothing_near,
+    say_roles,
     unsettled,
 )
 from agentic_os.cli.options import Json, Projects, Roots
@@ -38,6 +39,14 @@ Limit = Annotated[int, typer.Option("--limit", metavar="N", help="Show at most N
 Relations = Annotated[
     list[str] | None,
     typer.Option("--relation", metavar="R", help="Follow only this relation; repeatable."),
+]
+Roles = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--role",
+        metavar="ROLE",
+        help="Only what is seen in product, test, document or vendored files; repeatable.",
+    ),
 ]
 Externals = Annotated[
     bool,
@@ -243,24 +252,30 @@ def impact(
     root: Roots = None,
     project: Projects = None,
     depth: Annotated[int, typer.Option("--depth", metavar="N", help="Hops away.")] = 5,
+    role: Roles = None,
+    own: Annotated[
+        bool, typer.Option("--own", help="Show the node's own project too, where others use it.")
+    ] = False,
     limit: Limit = 50,
     no_check: NoCheck = False,
     json: Json = False,
 ) -> None:
-    """Show who depends on a node, in every project, nearest first.
+    """Show who depends on a node: other projects first, product code before tests.
 
     Example: agentic-os graph impact parse_config
     """
     from agentic_os.tiers.graph.paths import impact as ask
 
     with _graph(root, project, check=not no_check) as (graph, projects):
-        answer = ask(graph, name, projects=projects, depth=depth, limit=limit)
+        answer = ask(graph, name, projects=projects, depth=depth, limit=limit, roles=role or ())
     data = answer.data
     error = unsettled(data.outcome, name)
     if json:
         _finish_document("graph-impact", answer, error=error)
         return
     refuse(error, data.candidates)
+    home = data.start.project if data.start is not None else None
+    others = [node for node in data.nodes if node.project != home]
     table(
         ("distance", "node", "project", "file", "holds"),
         [
@@ -271,11 +286,13 @@ def impact(
                 place_text(node.place),
                 holds_text(node.place),
             )
-            for node in data.nodes
+            for node in (others if others and not own else data.nodes)
         ],
     )
     for item in data.projects:
-        say(f"{item.project}: {item.nodes} depend on it, the nearest at {item.nearest}")
+        folded = "" if own or item.project != home or not others else "; --own shows them"
+        say(f"{item.project}: {item.nodes} depend on it, the nearest at {item.nearest}{folded}")
+    say_roles(data.roles)
     if data.total > len(data.nodes):
         say(f"{data.total} in all; --limit shows more")
     _finish(answer)
@@ -289,6 +306,7 @@ def links(
         list[str] | None,
         typer.Option("--rule", metavar="R", help="Only this rule (R1 to R3d); repeatable."),
     ] = None,
+    role: Roles = None,
     near: Annotated[
         bool,
         typer.Option("--near/--no-near", help="Also list what was nearly linked, and why not."),
@@ -304,7 +322,9 @@ def links(
     from agentic_os.tiers.graph.links import links as ask
 
     with _graph(root, project, check=not no_check) as (graph, projects):
-        answer = ask(graph, projects=projects, rules=rule or (), limit=limit, near=near)
+        answer = ask(
+            graph, projects=projects, rules=rule or (), roles=role or (), limit=limit, near=near
+        )
         graphs = graph.with_nodes()
     if json:
         _finish_document("graph-links", answer)
@@ -313,6 +333,7 @@ def links(
     edge_table(data.edges, data.nodes)
     if data.total > len(data.edges):
         say(f"{data.total} edges; --limit shows more")
+    say_roles(data.roles)
     say_nothing_linked(data, graphs)
     if data.near:
         table(

@@ -10,6 +10,7 @@ from agentic_os.aggregate.graph.codes import graph_error
 from agentic_os.cli.output import say, table
 
 if TYPE_CHECKING:
+    from agentic_os.code.roles import PathRole
     from agentic_os.errors import AgenticOSError
     from agentic_os.tiers.graph.answers import (
         FindData,
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
         NeighborsData,
         Outcome,
     )
+
+MAX_UNLINKED_LINES = 10
 
 
 def unsettled(outcome: "Outcome", name: str) -> "AgenticOSError | None":
@@ -147,13 +150,25 @@ def say_nothing_near(data: "NeighborsData") -> None:
         say(f"{data.ambiguous_left_out} AMBIGUOUS edges were not followed; graph links lists them")
 
 
+def say_roles(roles: "dict[PathRole, int]") -> None:
+    """Say how much of it is seen in product code, tests, documents and vendored code."""
+    if len(roles) > 1:
+        say(", ".join(f"{count} in {role} files" for role, count in roles.items()))
+
+
 def say_nothing_linked(data: "LinksData", graphs: int) -> None:
-    """Say why no edge between projects is shown."""
-    if data.total:
-        return
-    if graphs < 2:  # noqa: PLR2004 - an edge between projects has two ends
-        say(f"an edge between projects needs two graphs; there are {graphs}")
-    elif data.near_total:
-        say(f"no edge between projects; {data.near_total} were nearly linked")
-    else:
-        say("no edge between projects: none uses what another one provides, as far as is read")
+    """Say why no edge between projects is shown, for each project without one."""
+    if not data.total:
+        if graphs < 2:  # noqa: PLR2004 - an edge between projects has two ends
+            say(f"an edge between projects needs two graphs; there are {graphs}")
+        elif data.near_total:
+            say(f"no edge between projects; {data.near_total} were nearly linked")
+        else:
+            say("no edge between projects: none uses what another one provides, as far as is read")
+    for item in data.unlinked[:MAX_UNLINKED_LINES]:
+        say(f"{item.project} is linked to none: {item.reason}")
+    more = len(data.unlinked) - MAX_UNLINKED_LINES
+    if more > 0:
+        say(
+            f"{len(data.unlinked) - MAX_UNLINKED_LINES} more are linked to none (--json lists them)"
+        )
