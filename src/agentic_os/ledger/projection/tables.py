@@ -13,6 +13,7 @@ Invariants:
 """
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Final, NamedTuple
@@ -27,6 +28,8 @@ from agentic_os.ledger.projection.rows import Event
 from agentic_os.ledger.projection.schema import META_TABLE, SCHEMA_SHA256, STATEMENTS, TABLES, Table
 
 LOAD_ROWS: Final = 2_000
+
+_SEQ: Final = re.compile(r"[1-9][0-9]{0,17}")
 
 
 class Cursor(NamedTuple):
@@ -57,9 +60,11 @@ class Projection:
 
     @property
     def cursor(self) -> Cursor:
-        """Up to which line the tables speak."""
+        """Up to which line the tables speak; the empty one where they name no line."""
         seq, name = self._meta("seq"), self._meta("hash")
-        return Cursor(int(seq), name) if seq and name else EMPTY_CURSOR
+        if seq is None or name is None or not _SEQ.fullmatch(seq):
+            return EMPTY_CURSOR
+        return Cursor(int(seq), name)
 
     @property
     def first_hash(self) -> str | None:
