@@ -16,6 +16,7 @@ import msgspec
 
 from agentic_os.crypto.canonical.json import encode, is_canonical
 from agentic_os.crypto.canonical.texts import bare_hash, decode_base64, sha256_hex, signed_text
+from agentic_os.crypto.envelope.public_keys import read_public_key_envelope
 from agentic_os.crypto.keys.pairs import ML_DSA_87, VerifyingKey
 from agentic_os.errors import CryptoError, LedgerError, VerificationError
 from agentic_os.ledger.answers import Finding, VerifyData
@@ -200,6 +201,17 @@ def verify_gold(
         torn_bytes=len(reader.torn),
         findings=tuple(findings),
     )
+
+
+def read_public_key(data: bytes) -> VerifyingKey:
+    """Read an ML-DSA-87 public key: a public key envelope, or the base64 of the raw key.
+
+    Raises:
+        CryptoError: it is neither.
+    """
+    if data.lstrip().startswith(b"{"):
+        return VerifyingKey(ML_DSA_87, read_public_key_envelope(data).part(ML_DSA_87).raw)
+    return VerifyingKey(ML_DSA_87, decode_base64("".join(data.decode("latin-1").split())))
 
 
 def _read(line: bytes) -> _Line:

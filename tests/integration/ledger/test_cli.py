@@ -10,9 +10,13 @@ import jsonschema
 import msgspec
 import pytest
 
+from agentic_os.crypto.canonical.texts import encode_base64, sha256_hex
+from agentic_os.crypto.envelope.public_keys import make_named_envelope
 from agentic_os.identity.documents import IDENTITY_DOCUMENTS
 from agentic_os.results import Envelope
 from agentic_os.witness.service.config import WitnessConfig
+from support.ledger.builder import BORN, KEYS
+from support.ledger.gold import gold_line
 from support.ledger.root_bundle import CHANGES, LAWS, RootBundle, altered, make_root_bundle
 from support.process.cli_call import call
 from support.process.cli_process import Finished
@@ -303,6 +307,15 @@ def test_the_originals_lines_are_verified(places: Path) -> None:
     found = data(verified, "ledger-verify")
     assert found["format"] == "aii-gold"
     assert found["findings"][0]["seq"] == 1
+    key = places / "identity.pub"
+    published = make_named_envelope(KEYS["identity"].public, key_type="identity", created_at=BORN)
+    for text in (published.document, encode_base64(KEYS["identity"].public.raw).encode() + b"\n"):
+        key.write_bytes(text)
+        path.write_bytes(gold_line(KEYS["identity"]) + b"\n")
+        told = ledger("verify", path, "--format", "aii-gold", "--key", key)
+        assert (told.code, "lines\t1" in told.text) == (0, True), told.words
+    assert ledger("verify", path, "--format", "aii-gold").code == 3
+    assert ledger("verify", "--key", key).code == 64
 
 
 @pytest.mark.usefixtures("home")
@@ -517,8 +530,8 @@ def test_a_rollback_is_refused_repaired_and_left_behind(places: Path, witnessed:
     newest = (witnessed / "ledger.jsonl").read_bytes()
     copy, note = places / "copy.jsonl", places / "head.note"
     copy.write_bytes(newest)
-    head = json.loads((witnessed / "verified-head.json").read_bytes())["checkpoint"]
-    note.write_text(head)
+    note.write_bytes((witnessed / "verified-head.json").read_bytes())  # as it is, nothing cut
+    origin = json.loads(note.read_bytes())["checkpoint"].split("\n")[0]
 
     # Whoever has the machine rolls everything back, and what remembers it.
     (witnessed / "ledger.jsonl").write_bytes(b"".join(lines(witnessed)[:2]))
@@ -541,8 +554,15 @@ def test_a_rollback_is_refused_repaired_and_left_behind(places: Path, witnessed:
     ready = ledger("boot", "--witnesses", policy)
     assert ready.code == 0, ready.words
     assert ledger("append", "working.note", NOTE % (3, 3)).code == 0
-    again = ledger("repair", "--from", copy, "--checkpoint", note)
+    witness = policy.read_text().split("http", 1)[1].split()[0]
+    address = f"http{witness.rstrip('/')}/{sha256_hex(origin.encode())}/checkpoint"
+    again = ledger("repair", "--from", copy, "--checkpoint", address)
     assert (again.code, "LEDGER_INTACT" in again.words) == (1, True)
+    lost = ledger("repair", "--from", copy, "--checkpoint", f"{address}s")
+    assert (lost.code, "answers 404" in lost.words) == (64, True)
+    note.write_text("{}")
+    empty = ledger("repair", "--from", copy, "--checkpoint", note)
+    assert (empty.code, "holds no checkpoint" in empty.words) == (64, True)
 
 
 @pytest.mark.usefixtures("witnessed")

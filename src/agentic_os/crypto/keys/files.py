@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from agentic_os.crypto.keys.pairs import ED25519, ML_DSA_87, SigningKey, open_private
+from agentic_os.crypto.keys.password import KEPT, Cost, encrypt_pkcs8
 from agentic_os.errors import CryptoError
 from agentic_os.files.publishing import PRIVATE_FILE_MODE, sync_folder
 
@@ -59,16 +60,16 @@ def read_key(path: Path, *, password: str | None = None) -> SigningKey:
     return decode_key(_read(path), password=password, name=path.name)
 
 
-def encode_key(key: SigningKey, *, password: str | None = None) -> bytes:
+def encode_key(key: SigningKey, *, password: str | None = None, cost: Cost = KEPT) -> bytes:
     """Encode a private key as PKCS8 PEM (seed form), encrypted when a password is given."""
     from cryptography.hazmat.primitives import serialization
 
-    encryption: serialization.KeySerializationEncryption = serialization.NoEncryption()
-    if password:
-        encryption = serialization.BestAvailableEncryption(password.encode("utf-8"))
-    return open_private(key.algorithm, key.seed).private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, encryption
+    opened = open_private(key.algorithm, key.seed)
+    form = serialization.Encoding.DER if password else serialization.Encoding.PEM
+    data = opened.private_bytes(
+        form, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
+    return encrypt_pkcs8(data, password, cost) if password else data
 
 
 def decode_key(data: bytes, *, password: str | None = None, name: str = "key") -> SigningKey:

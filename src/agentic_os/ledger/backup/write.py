@@ -24,6 +24,7 @@ from agentic_os.crypto.canonical.json import encode
 from agentic_os.crypto.canonical.texts import sha256_text
 from agentic_os.crypto.envelope.public_keys import PublicKeyEnvelope
 from agentic_os.crypto.keys.files import encode_key, read_key
+from agentic_os.crypto.keys.password import CARRIED
 from agentic_os.errors import LedgerError, VerificationError
 from agentic_os.files.reading import Folder
 from agentic_os.ledger.answers import BackupData
@@ -118,7 +119,7 @@ def _items(folder: Path, password: str, key_password: str | None) -> Iterator[_I
         for path in sorted(keys.iterdir()):
             if MEMBER_NAME.fullmatch(f"{KEYS_FOLDER}/{path.name}"):
                 key = read_key(path, password=key_password)
-                data = encode_key(key, password=password)
+                data = encode_key(key, password=password, cost=CARRIED)
                 yield _item(f"{KEYS_FOLDER}/{path.name}", data)
     with Folder.open(folder) as opened:
         for name in sorted(_names(opened)):

@@ -1,12 +1,22 @@
 """Key files: 0600, never replaced, never half written, refused when others may read them."""
 
 import os
+from base64 import b64decode
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives import serialization
 
 from agentic_os.crypto.keys.files import KEY_FILE_BYTES, decode_key, encode_key, read_key, write_key
-from agentic_os.crypto.keys.pairs import ED25519, ML_DSA_87, Algorithm, SigningKey, generate_key
+from agentic_os.crypto.keys.pairs import (
+    ED25519,
+    ML_DSA_87,
+    Algorithm,
+    SigningKey,
+    generate_key,
+    open_private,
+)
+from agentic_os.crypto.keys.password import CARRIED, KEPT
 from agentic_os.errors import CryptoError
 
 
@@ -38,6 +48,31 @@ def test_a_password_really_encrypts(tmp_path: Path) -> None:
     with pytest.raises(CryptoError) as caught:
         read_key(path, password="other")
     assert caught.value.code == "KEY_PASSWORD_WRONG"
+
+
+def test_a_password_costs_what_scrypt_costs() -> None:
+    key = SigningKey(ED25519, bytes(range(32)))
+    for cost, rounds in ((KEPT, b"\x02\x03\x00\x80\x00"), (CARRIED, b"\x02\x03\x02\x00\x00")):
+        document = b64decode(
+            b"".join(encode_key(key, password="secret", cost=cost).split(b"\n")[1:-2])
+        )
+        assert bytes.fromhex("06092b06010401da47040b") in document
+        assert rounds + b"\x02\x01\x08\x02\x01\x01" in document
+        assert (
+            decode_key(encode_key(key, password="secret", cost=cost), password="secret").seed
+            == key.seed
+        )
+
+
+def test_a_key_of_an_older_program_is_read() -> None:
+    """It was encrypted with what the library writes: PBKDF2."""
+    key = SigningKey(ML_DSA_87, bytes(range(32)))
+    data = open_private(ML_DSA_87, key.seed).private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.BestAvailableEncryption(b"secret"),
+    )
+    assert decode_key(data, password="secret").seed == key.seed
 
 
 def test_a_password_given_for_an_open_key_is_ignored(tmp_path: Path) -> None:

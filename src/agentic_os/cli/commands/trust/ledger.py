@@ -163,6 +163,14 @@ def verify(
     form: Annotated[
         str, typer.Option("--format", metavar="FORMAT", help="agentic-os or aii-gold.")
     ] = "agentic-os",
+    key: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="For aii-gold: the identity's public key, where line 1 is no genesis that names"
+            " it (an envelope, or base64).",
+        ),
+    ] = None,
     folder: Home = None,
     json: Json = False,
 ) -> None:
@@ -174,7 +182,7 @@ def verify(
     """
     from agentic_os.cli.actions.trust.ledger import reading
 
-    reading.verify(folder, place, form=form, json=json)
+    reading.verify(folder, place, form=form, key=key, json=json)
 
 
 @app.command()
@@ -280,7 +288,11 @@ def repair(
         typer.Option("--from", metavar="FILE", help="A copy to restore the first lines from."),
     ] = None,
     checkpoint: Annotated[
-        str | None, typer.Option(metavar="FILE", help="The cosigned checkpoint of that copy.")
+        str | None,
+        typer.Option(
+            metavar="FILE|URL",
+            help="The cosigned checkpoint of that copy: a note, or a document that holds one.",
+        ),
     ] = None,
     conflict: Annotated[
         bool, typer.Option("--conflict", help="Leave a latched conflict that is gone.")
@@ -323,7 +335,7 @@ def restore(
     folder: Home = None,
     json: Json = False,
 ) -> None:
-    """Restore a backup into an empty folder; boot it next.
+    """Restore a backup into an empty folder; boot it next. The keys have the backup's password.
 
     Example: agentic-os ledger restore ~/identity.backup
     """

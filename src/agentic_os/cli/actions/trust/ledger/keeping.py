@@ -6,11 +6,12 @@ from pathlib import Path
 
 import typer
 
+from agentic_os.cli.actions.trust.ledger.notes import read_note
 from agentic_os.cli.actions.trust.ledger.opening import (
+    PASSWORD_VARIABLE,
     boot_options,
     home,
     password,
-    read_file,
     read_policy,
 )
 from agentic_os.cli.actions.trust.ledger.printing import (
@@ -48,7 +49,7 @@ def repair(
         answer = repair_from_copy(
             home(where.folder),
             Path(source),
-            checkpoint=read_file(checkpoint),
+            checkpoint=read_note(checkpoint),
             witnesses=() if policy is None else policy.witness_keys,
             projection_url=where.projection_url or "",
         )
@@ -88,6 +89,7 @@ def restore(folder: str | None, archive: str, *, json: bool) -> None:
         print_document("ledger-restore", answer)
         return
     print_rows(("lines", str(answer.lines)), ("head", answer.head_hash), ("origin", answer.origin))
+    say(f"The keys have the password of the backup: set {PASSWORD_VARIABLE} to it.")
 
 
 def _tell(findings: Sequence[Finding]) -> None:

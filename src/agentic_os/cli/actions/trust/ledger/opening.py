@@ -26,7 +26,7 @@ IDENTITY_FOLDER = "identity"
 ROOTS_FOLDER = "witness-roots"
 """In the config folder: ``<name in the policy>.json`` is the public root of its operator."""
 
-_PASSWORD_VARIABLE = "AGENTIC_OS_KEY_PASSWORD"  # noqa: S105 - the name of a variable
+PASSWORD_VARIABLE = "AGENTIC_OS_KEY_PASSWORD"  # noqa: S105 - the name of a variable
 
 
 def home(folder: str | None) -> Path:
@@ -77,7 +77,7 @@ def rounds_of(folder: Path, policy: QuorumPolicy) -> WitnessRounds:
 
 def password() -> str | None:
     """Return the password of the private keys, if the environment holds one."""
-    return os.environ.get(_PASSWORD_VARIABLE) or None
+    return os.environ.get(PASSWORD_VARIABLE) or None
 
 
 def passwords() -> dict[Role, str]:

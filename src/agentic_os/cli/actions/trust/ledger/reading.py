@@ -5,7 +5,7 @@ from pathlib import Path
 
 import typer
 
-from agentic_os.cli.actions.trust.ledger.opening import booted, home, verifying
+from agentic_os.cli.actions.trust.ledger.opening import booted, home, read_file, verifying
 from agentic_os.cli.actions.trust.ledger.printing import (
     FINDINGS,
     finding_words,
@@ -19,6 +19,7 @@ from agentic_os.identity.answers import ExportData
 from agentic_os.identity.services import show_ledger, verify_ledger
 from agentic_os.ledger.answers import ProveData
 from agentic_os.ledger.file.show import LineFilter
+from agentic_os.ledger.gold import read_public_key
 from agentic_os.ledger.line.vocabulary import ROLES
 
 
@@ -53,14 +54,19 @@ def show(
     say(f"{len(answer.entries)} of {answer.matched} lines that match, {answer.lines} in all")
 
 
-def verify(folder: str | None, place: str | None, *, form: str, json: bool) -> None:
+def verify(
+    folder: str | None, place: str | None, *, form: str, key: str | None, json: bool
+) -> None:
     """Verify a ledger, and print what was found."""
+    if key is not None and form != "aii-gold":
+        raise typer.BadParameter("--key belongs to --format aii-gold")
     path = home(folder) if place is None else Path(place)
     with verifying(path) as tick:
         if form == "agentic-os":
             answer = verify_ledger(path, progress=tick)
         elif form == "aii-gold":
-            answer = verify_ledger(path, ledger_format="aii-gold", progress=tick)
+            known = None if key is None else read_public_key(read_file(key))
+            answer = verify_ledger(path, ledger_format="aii-gold", key=known, progress=tick)
         else:
             raise typer.BadParameter("formats are agentic-os and aii-gold")
     if json:
