@@ -61,6 +61,12 @@ fmt: $(VENV)/.dev ## Format the code
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
 
+page: ## Build the page's script and style into the package (needs Node.js 20)
+	cd web && npm ci --no-fund --no-audit --loglevel=error && npm run --silent types && npm run --silent build
+
+page-check: ## Check the page's sources, and that the built files are theirs
+	cd web && npm ci --no-fund --no-audit --loglevel=error && npm run --silent check && npm run --silent test
+
 docs: $(VENV)/.dev ## Write the generated reference pages anew
 	$(BIN)/python docs/generate.py
 

@@ -41,7 +41,7 @@ from agentic_os.settings.values import Root, Settings
 from agentic_os.text.secrets.redaction import Redactor
 from agentic_os.text.secrets.values_of import redacted_value
 
-__all__ = ["Freshness", "Person", "Unread", "Workspace", "open_workspace"]
+__all__ = ["Freshness", "Look", "Person", "Unread", "Workspace", "look", "open_workspace"]
 
 Freshness = Literal["wait", "if-free"]
 """``wait``: hold out for the writer lock. ``if-free``: refresh only if nobody writes now."""
@@ -56,19 +56,25 @@ class Unread:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Workspace:
-    """The open working set of one question."""
+class _Found:
+    """What a look found, and every question that is answered from it needs."""
 
     places: Places
-    current: Path
     settings: Settings
     roots: tuple[Root, ...]
     fleet: Fleet
-    store: Store
     redactor: Redactor
     refreshed: Refreshed | None
-    stale: bool
     warnings: tuple[Diagnostic, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workspace(_Found):
+    """The open working set of one question."""
+
+    current: Path
+    store: Store
+    stale: bool
     environ: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def unread(self, scope: set[str] | None = None) -> Unread:
@@ -138,6 +144,47 @@ class Workspace:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look(_Found):
+    """The fleet as one look found it, and what of it was taken in; a store is opened for each use.
+
+    ``refreshed`` is None where another process was writing and the store was left as it was.
+    """
+
+    person: Person
+    space: Space
+
+    @contextmanager
+    def opened(self) -> Iterator[Workspace]:
+        """Open the store for one question, in one state, whatever a writer commits meanwhile.
+
+        Raises:
+            StoreError: the store vanished or cannot be used.
+        """
+        store = open_store(self.space)
+        if store is None:
+            raise StoreError("the store vanished while it was used", hint="Try again.")
+        try:
+            store.connection.execute("BEGIN")
+            yield Workspace(
+                places=self.places,
+                current=self.person.current,
+                environ=self.person.environ,
+                settings=self.settings,
+                roots=self.roots,
+                fleet=self.fleet,
+                store=store,
+                redactor=self.redactor,
+                refreshed=self.refreshed,
+                stale=self.refreshed is None,
+                warnings=self.warnings,
+            )
+        except sqlite3.Error as fault:
+            raise store_error(fault) from fault
+        finally:
+            store.close()
+
+
 _UNREAD = """
 SELECT project.id, problem.path, problem.code, problem.message FROM problem
 JOIN project ON project.pk = problem.project WHERE problem.unread = 1
@@ -170,6 +217,26 @@ def open_workspace(
             yet or ``freshness`` is ``wait``.
         StoreError: the store cannot be used or has no room.
     """
+    found = look(
+        person, command_line_roots, freshness=freshness, sources=sources, progress=progress
+    )
+    with found.opened() as workspace:
+        yield workspace
+
+
+def look(
+    person: Person,
+    command_line_roots: Sequence[str],
+    *,
+    freshness: Freshness = "if-free",
+    sources: bool = False,
+    progress: Progress = silent,
+) -> Look:
+    """Find the fleet as it is now, and take in what changed; arguments as ``open_workspace``.
+
+    Raises:
+        As ``open_workspace``.
+    """
     places = places_from(person.environ)
     settings = load_settings(places, home=person.home)
     roots = roots_of(person, settings, command_line_roots)
@@ -194,40 +261,23 @@ def open_workspace(
         )
 
     refreshed, trouble = _refreshed(space, take_in, freshness)
-    store = open_store(space)
-    if store is None:
-        raise StoreError("the store vanished while it was used", hint="Try again.")
-    try:
-        # One state for the whole question, whatever a writer commits meanwhile.
-        store.connection.execute("BEGIN")
-        yield Workspace(
-            places=places,
-            current=person.current,
-            environ=person.environ,
-            settings=settings,
-            roots=roots,
-            fleet=fleet,
-            store=store,
-            redactor=redactor,
-            refreshed=refreshed,
-            stale=refreshed is None,
-            warnings=(
-                *_nothing_found(fleet),
-                *enclosing_notice(roots),
-                *fleet.diagnostics,
-                *(
-                    item
-                    for root in fleet.roots
-                    for item in root.diagnostics
-                    if item.severity != "info"
-                ),
-                *trouble,
-            ),
-        )
-    except sqlite3.Error as fault:
-        raise store_error(fault) from fault
-    finally:
-        store.close()
+    return Look(
+        person=person,
+        places=places,
+        settings=settings,
+        roots=roots,
+        fleet=fleet,
+        space=space,
+        redactor=redactor,
+        refreshed=refreshed,
+        warnings=(
+            *_nothing_found(fleet),
+            *enclosing_notice(roots),
+            *fleet.diagnostics,
+            *(item for root in fleet.roots for item in root.diagnostics if item.severity != "info"),
+            *trouble,
+        ),
+    )
 
 
 def _nothing_found(fleet: Fleet) -> tuple[Diagnostic, ...]:

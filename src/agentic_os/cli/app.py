@@ -29,6 +29,7 @@ COMMANDS = {
     "serve": "agents.serve",
     "mcp": "agents.mcp",
     "hook": "agents.hook",
+    "dashboard": "agents.dashboard",
     "doctor": "fleet.doctor",
     "paths": "fleet.paths",
     "purge": "fleet.purge",

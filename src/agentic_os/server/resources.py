@@ -14,13 +14,7 @@ from urllib.parse import unquote
 import msgspec
 
 from agentic_os.aggregate import questions as answers
-from agentic_os.aggregate.surfaces.documents import Role
-from agentic_os.aggregate.surfaces.sweep import LIMIT_BYTES
-from agentic_os.aggregate.workspace import Workspace
-from agentic_os.code.reading import language_of
-from agentic_os.errors import AgenticOSError, FilesError
-from agentic_os.files.reading import Folder
-from agentic_os.registry.project import Project
+from agentic_os.errors import AgenticOSError, FilesError, RegistryError
 from agentic_os.server.arguments import FleetOverview
 from agentic_os.server.codes import ERRORS
 from agentic_os.server.privacy import last_redaction
@@ -30,7 +24,7 @@ from agentic_os.server.tools.aios import read_working_context
 from agentic_os.server.tools.fleet import fleet_overview
 from agentic_os.server.tools.links import SOURCE, read_source_uri
 from agentic_os.server.tools.paging import page
-from agentic_os.text.decoding import decode
+from agentic_os.tiers.place import read_redacted, read_text
 
 SOURCE_CHARS = 32_000
 MEMORY_CHARS = 32_000
@@ -41,14 +35,6 @@ SKILL_FOLDERS: Final = (".agents/skills", ".claude/skills", ".codex/skills", "sk
 _SKILL_NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,99}")
 FACT_CHARS = 8_000
 """Of one fact in ``fleet://memory``; all of it is in its source."""
-_CITABLE = """
-SELECT file.role FROM file JOIN project ON project.pk = file.project
-WHERE project.id = ? AND file.path = ?
-"""
-_NAMED_BY_GRAPH = """
-SELECT 1 FROM graph_file JOIN graph_repo USING (rid)
-WHERE graph_repo.project = ? AND graph_file.path = ? AND graph_file.size >= 0
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,12 +133,12 @@ def _source(served: ServedPerson, uri: str) -> ResourceText:
     asked = read_source_uri(uri)
     if asked is None:
         raise _unknown()
-    with served.workspace() as workspace:
-        own = next((one for one in workspace.fleet.projects if one.id == asked.project), None)
-        role = _citable(workspace, asked.project, asked.path)
-        if own is None or role is None:
-            raise _unknown()
-        text = _text(served, workspace, own, asked.path, LIMIT_BYTES[role])
+    try:
+        with served.workspace() as workspace:
+            found = read_text(workspace, asked.project, asked.path)
+    except (FilesError, RegistryError):
+        raise _unknown() from None
+    text = last_redaction(served.person).text(found.text)
     if asked.lines is not None:
         text = around(text, asked.lines)
     return ResourceText(uri=uri, mime="text/markdown", text=_cut(text, SOURCE_CHARS))
@@ -178,44 +164,14 @@ def _skill(served: ServedPerson, uri: str, project: str, skill: str) -> Resource
         for folder in SKILL_FOLDERS:
             path = f"{folder}/{skill}/SKILL.md"
             with suppress(AgenticOSError):
-                text = _text(served, workspace, own, path, SKILL_BYTES)
+                found = read_redacted(workspace, own, path, limit_bytes=SKILL_BYTES)
+                text = last_redaction(served.person).text(found.text)
                 return ResourceText(uri=uri, mime="text/markdown", text=_cut(text, SOURCE_CHARS))
     raise _unknown()
 
 
-def _text(
-    served: ServedPerson, workspace: Workspace, own: Project, path: str, limit_bytes: int
-) -> str:
-    """Read a file of a project now: bounded, contained, redacted, hidden characters spelt out."""
-    try:
-        with Folder.open(own.folder) as folder:
-            read = folder.read(path, limit_bytes=limit_bytes)
-    except FilesError:
-        raise _unknown() from None
-    # Redacted before it is made visible: rules look for the characters that were written.
-    redacted = workspace.redactor.redact(decode(read.data).text).text
-    return last_redaction(served.person).text(redacted)
-
-
 def _cut(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[:most]}\n[cut after {most} characters]"
-
-
-def _citable(workspace: Workspace, project: str, path: str) -> Role | None:
-    """Return the role of a file that answers may cite; ``None`` if none may.
-
-    Of what a graph names, only sources and Markdown: a graph that was made to name a file of
-    settings or keys opens nothing.
-    """
-    connection = workspace.store.connection
-    row = connection.execute(_CITABLE, (project, path)).fetchone()
-    if row is not None:
-        role = Role(row[0])
-        return None if role is Role.INVOCATIONS else role
-    if not path.endswith(".md") and language_of(path) is None:
-        return None
-    named = connection.execute(_NAMED_BY_GRAPH, (project, path)).fetchone()
-    return None if named is None else Role.SOURCE
 
 
 def _json(served: ServedPerson, uri: str, value: Any) -> ResourceText:

@@ -147,7 +147,7 @@ def test_a_source_that_cannot_be_read_safely_is_not_there(
                 path.symlink_to(fleet.root / "shop/app.py")
             return Folder.open(where)
 
-    monkeypatch.setattr("agentic_os.server.resources.Folder", Changing)
+    monkeypatch.setattr("agentic_os.tiers.place.Folder", Changing)
 
     with pytest.raises(AgenticOSError) as fault:
         read_resource(served, uri, fleet=True)

@@ -20,6 +20,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from agentic_os import __version__
+from agentic_os.aggregate.graph.layout.store import LAYOUT_DDL
 from agentic_os.aggregate.graph.tables import GRAPH_DDL
 from agentic_os.aggregate.store.space import Space, create_space
 from agentic_os.errors import FilesError, StoreError, StoreLockedError, StoreTooOldError
@@ -40,7 +41,7 @@ STORE_UNWRITABLE = "STORE_UNWRITABLE"
 def schema() -> str:
     """Return the whole DDL of the store."""
     folder = importlib.resources.files("agentic_os.aggregate.store")
-    return folder.joinpath("schema.sql").read_text("utf-8") + GRAPH_DDL
+    return folder.joinpath("schema.sql").read_text("utf-8") + GRAPH_DDL + LAYOUT_DDL
 
 
 @lru_cache(maxsize=8)
