@@ -17,6 +17,9 @@ import typer
 
 from agentic_os.aggregate.codes import CODES as AGGREGATE_CODES
 from agentic_os.aggregate.graph.codes import GRAPH_CODES, NEAR_MISS_CODES
+from agentic_os.aios.archives.maintenance import CleanupData
+from agentic_os.aios.birth.migration import MigrationData
+from agentic_os.aios.knowledge.audit import AuditData
 from agentic_os.aios.sessions.documents import SESSION_DOCUMENTS
 from agentic_os.aios.writing.documents import CHANGE_DOCUMENTS
 from agentic_os.cli.app import application
@@ -34,6 +37,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from error_codes import error_codes, refusals
 
+UPKEEP_DOCUMENTS = {
+    "aios-cleanup": CleanupData,
+    "aios-memory": AuditData,
+    "aios-migrate": MigrationData,
+}
 REFERENCE = Path(__file__).parent / "reference"
 WIDTH = "100"
 NOTE = "<!-- Made by docs/generate.py; do not edit. -->\n"
@@ -166,7 +174,12 @@ def schemas() -> dict[str, str]:
         )
         + "\n"
         for name, data in (
-            DOCUMENTS | GRAPH_DOCUMENTS | IDENTITY_DOCUMENTS | CHANGE_DOCUMENTS | SESSION_DOCUMENTS
+            DOCUMENTS
+            | GRAPH_DOCUMENTS
+            | IDENTITY_DOCUMENTS
+            | CHANGE_DOCUMENTS
+            | SESSION_DOCUMENTS
+            | UPKEEP_DOCUMENTS
         ).items()
     }
 

@@ -8,7 +8,10 @@ CHANGE_DOCUMENTS: Final = dict.fromkeys(
     (
         "aios-brief",
         "aios-daily",
+        "aios-import",
         "aios-init",
+        "aios-memory-promote",
+        "aios-memory-skills",
         "aios-skills",
         "aios-undo",
     ),

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from agentic_os.cli.commands.person import capture, notes, upkeep
+from agentic_os.cli.commands.person import capture, knowledge, notes, upkeep
 from agentic_os.cli.commands.person.options import Folder, Memory, Selector, StatePath
 from agentic_os.cli.options import OnceCommand
 
@@ -23,6 +23,7 @@ app = typer.Typer(
 notes.add_to(app)
 upkeep.add_to(app)
 app.add_typer(capture.app, name="capture")
+knowledge.add_to(app)
 
 
 @app.command("brief")

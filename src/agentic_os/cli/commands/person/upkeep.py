@@ -23,6 +23,7 @@ def add_to(app: typer.Typer) -> None:
     app.command("init")(init)
     app.command("undo")(undo)
     app.command("cleanup")(cleanup)
+    app.command("migrate")(migrate)
     app.add_typer(skills, name="skills")
 
 
@@ -99,6 +100,28 @@ def cleanup(dry_run: DryRun = False, path: Folder = None, json: Json = False) ->
     from agentic_os.cli.actions.person import keeping
 
     keeping.clean_up(dry_run=dry_run, path=path, json=json)
+
+
+def migrate(
+    apply: Annotated[
+        str | None, typer.Option("--apply", metavar="PLAN", help="Carry exactly this plan out.")
+    ] = None,
+    recover: Annotated[
+        bool, typer.Option("--recover", help="Take an unfinished migration back.")
+    ] = False,
+    plan: Annotated[
+        str | None, typer.Argument(metavar="PLAN", help="With --recover, which one.")
+    ] = None,
+    path: Folder = None,
+    json: Json = False,
+) -> None:
+    """Show what would bring an older folder to the newest schema; with --apply, do it.
+
+    Example: agentic-os aios migrate
+    """
+    from agentic_os.cli.actions.person import keeping
+
+    keeping.migrate_folder(apply=apply, recover=recover, plan=plan, path=path, json=json)
 
 
 @skills.command("update")
