@@ -92,6 +92,8 @@ SEARCH_LIMIT: Final = Amount(bytes=256 * 1024 * 1024, files=50_000, entries=500_
 
 FILE_BYTES: Final = 4 * 1024 * 1024
 """A larger file leaves its whole scope of a search out."""
+SESSION_INDEX_BYTES: Final = 8 * 1024 * 1024
+"""Size of the session index; searches, projections and the store have one limit."""
 FOLDER_ENTRIES: Final = 8192
 """A folder with more entries leaves its whole scope of a search out."""
 

@@ -8,7 +8,7 @@ import re
 from datetime import date
 from typing import TYPE_CHECKING, Final
 
-from agentic_os.aios.folder.allowance import FILE_BYTES, Amount, Charges
+from agentic_os.aios.folder.allowance import FILE_BYTES, SESSION_INDEX_BYTES, Amount, Charges
 from agentic_os.aios.folder.faults import (
     EVIDENCE_NOT_REGULAR,
     EVIDENCE_PATH_UNSAFE,
@@ -46,14 +46,14 @@ class SessionScope:
 
     def inspect(self, charges: PhaseCharges) -> None:
         """Measure the index; reads no content."""
-        self._index = self._measured(SESSION_INDEX, charges)
+        self._index = self._measured(SESSION_INDEX, charges, SESSION_INDEX_BYTES)
 
     def discover(self, charges: PhaseCharges) -> None:
         """Replay the search over the index, reading each body that it needs."""
         if self._index is None:
             return
         read = self._context.reader.read_seen(
-            SESSION_INDEX, self._index, limit_bytes=FILE_BYTES, charges=charges.work
+            SESSION_INDEX, self._index, limit_bytes=SESSION_INDEX_BYTES, charges=charges.work
         )
         rows: list[JsonObject] = []
         for row in object_lines(read.text):
@@ -128,13 +128,15 @@ class SessionScope:
             )
         )
 
-    def _measured(self, path: str, charges: PhaseCharges) -> "Stamp | None":
+    def _measured(
+        self, path: str, charges: PhaseCharges, limit_bytes: int = FILE_BYTES
+    ) -> "Stamp | None":
         stamp = self._context.reader.inspect(path, hold=True)
         if stamp is None:
             return None
         if not stamp.is_file:
             raise fault(EVIDENCE_PATH_UNSAFE if stamp.is_link else EVIDENCE_NOT_REGULAR)
-        if stamp.size > FILE_BYTES:
+        if stamp.size > limit_bytes:
             raise fault(SOURCE_TOO_LARGE)
         charges.demand.charge(Amount(bytes=stamp.size, files=1))
         return stamp

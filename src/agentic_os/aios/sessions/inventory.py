@@ -13,6 +13,7 @@ import msgspec
 
 from agentic_os.aios.folder.access import AiosAccess
 from agentic_os.aios.folder.ages import since_instant
+from agentic_os.aios.folder.allowance import SESSION_INDEX_BYTES
 from agentic_os.aios.folder.json_text import JsonObject, object_lines
 from agentic_os.aios.folder.tree import SESSION_INDEX, SESSION_STORE, SESSIONS
 from agentic_os.aios.policy import MemoryPolicy
@@ -20,7 +21,6 @@ from agentic_os.aios.sessions.capture import read_session
 from agentic_os.aios.sessions.codec import parse, row_of
 from agentic_os.aios.sessions.faults import session_fault
 from agentic_os.aios.sessions.store import (
-    INDEX_BYTES,
     ROWS,
     Index,
     SessionStore,
@@ -207,7 +207,7 @@ def _deletion(
 
 def _rebuilt(writer: FolderWriter, store: SessionStore, home: str | None) -> SessionReport:
     report, rows = _compared(writer, home)
-    seen = writer.see(SESSION_INDEX, limit_bytes=INDEX_BYTES)
+    seen = writer.see(SESSION_INDEX, limit_bytes=SESSION_INDEX_BYTES)
     if seen.data != index_bytes(rows):
         store.commit("reconcile", index=Index(rows=(), seen=seen), rows=rows)
         return msgspec.structs.replace(report, applied=True)
@@ -288,7 +288,7 @@ def _sources(rows: Sequence[JsonObject], home: str | None) -> list[str]:
 
 
 def _stored_rows(writer: FolderWriter, differences: _Differences) -> dict[str, JsonObject]:
-    seen = writer.see(SESSION_INDEX, limit_bytes=INDEX_BYTES)
+    seen = writer.see(SESSION_INDEX, limit_bytes=SESSION_INDEX_BYTES)
     rows: dict[str, JsonObject] = {}
     for row in object_lines(seen.data.decode("utf-8", "surrogateescape")):
         path = None if row is None else row.get("path")

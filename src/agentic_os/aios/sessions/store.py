@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 from uuid import uuid4
 
+from agentic_os.aios.folder.allowance import SESSION_INDEX_BYTES
 from agentic_os.aios.folder.json_text import JsonObject, compact, object_lines, parse_object
 from agentic_os.aios.folder.layer import Stamp
 from agentic_os.aios.folder.tree import SESSION_INDEX, SESSION_STORE, SESSIONS
@@ -31,7 +32,6 @@ from agentic_os.aios.writing.writer import PRIVATE, FolderWriter, Seen
 
 Kind = Literal["create", "grow", "conflict", "reconcile", "delete"]
 
-INDEX_BYTES: Final = 8 * 1024 * 1024
 ROWS: Final = 20_000
 WARNED_ROWS: Final = 15_000
 KEPT_TRANSACTIONS: Final = 20
@@ -78,7 +78,7 @@ def index_bytes(rows: Sequence[JsonObject]) -> bytes:
         key=lambda row: (str(row.get("captured_at")), str(row.get("session_id")), str(row["path"])),
     )
     data = "".join(compact(row) + "\n" for row in ordered).encode("utf-8")
-    if len(ordered) > ROWS or len(data) > INDEX_BYTES:
+    if len(ordered) > ROWS or len(data) > SESSION_INDEX_BYTES:
         raise session_fault("INVENTORY_TOO_LARGE")
     return data
 
@@ -134,9 +134,9 @@ class SessionStore:
                 DOTAIOS_SESSION_INVENTORY_TOO_LARGE.
         """
         stamp = self._writer.stamp(SESSION_INDEX)
-        if stamp is not None and stamp.size > INDEX_BYTES:
+        if stamp is not None and stamp.size > SESSION_INDEX_BYTES:
             raise session_fault("INVENTORY_TOO_LARGE", SESSION_INDEX)
-        seen = self._writer.see(SESSION_INDEX, limit_bytes=INDEX_BYTES)
+        seen = self._writer.see(SESSION_INDEX, limit_bytes=SESSION_INDEX_BYTES)
         rows: list[JsonObject] = []
         for row in object_lines(seen.data.decode("utf-8", "surrogateescape")):
             if row is None or not _is_row(row):
