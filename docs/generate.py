@@ -17,10 +17,17 @@ import typer
 
 from agentic_os.aggregate.codes import CODES as AGGREGATE_CODES
 from agentic_os.aggregate.graph.codes import GRAPH_CODES, NEAR_MISS_CODES
+from agentic_os.aios.archives.faults import MESSAGES as ARCHIVE_MESSAGES
 from agentic_os.aios.archives.maintenance import CleanupData
+from agentic_os.aios.birth.migration import MESSAGES as MIGRATION_MESSAGES
+from agentic_os.aios.birth.migration import PREFIX as MIGRATION_PREFIX
 from agentic_os.aios.birth.migration import MigrationData
+from agentic_os.aios.folder import faults as folder_faults
 from agentic_os.aios.knowledge.audit import AuditData
 from agentic_os.aios.sessions.documents import SESSION_DOCUMENTS
+from agentic_os.aios.sessions.faults import MESSAGES as SESSION_MESSAGES
+from agentic_os.aios.sessions.faults import PREFIX as SESSIONS_PREFIX
+from agentic_os.aios.writing import faults as writing_faults
 from agentic_os.aios.writing.documents import CHANGE_DOCUMENTS
 from agentic_os.cli.app import application
 from agentic_os.doctor.identifiers import CHECKS, FOLDER_CHECKS, IDENTITY_CHECKS
@@ -129,6 +136,10 @@ def error_tables() -> Iterator[str]:
         " verify`, `ledger boot`, `doctor`) the same code is a finding, and the command exits"
         " with 3. … stands for what is filled in."
     )
+    yield from ("", "### the AIOS folder", "", "| code | exit | what is said | what to do |")
+    yield "|---|---|---|---|"
+    for code, (message, hint) in sorted(aios_codes().items()):
+        yield f"| `{code}` | 1 | {cell(message)} | {cell(hint)} |"
     for room, rows in groupby(error_codes(), key=lambda row: row.room):
         yield from ("", f"### {room}", "", "| code | exit | what is said | what to do |")
         yield "|---|---|---|---|"
@@ -139,6 +150,17 @@ def error_tables() -> Iterator[str]:
     yield from ("| code | HTTP status | what is said |", "|---|---|---|")
     for code, status, message in refusals():
         yield f"| `{code}` | {status} | {cell(message)} |"
+
+
+def aios_codes() -> dict[str, tuple[str, str]]:
+    """Message and hint of every code of the AIOS folder's tables."""
+    return {
+        **folder_faults.MESSAGES,
+        **writing_faults.MESSAGES,
+        **{f"{SESSIONS_PREFIX}{word}": said for word, said in SESSION_MESSAGES.items()},
+        **ARCHIVE_MESSAGES,
+        **{f"{MIGRATION_PREFIX}{word}": said for word, said in MIGRATION_MESSAGES.items()},
+    }
 
 
 def ledger_page() -> str:

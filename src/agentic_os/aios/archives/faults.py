@@ -8,7 +8,7 @@ LINE_TOO_LARGE: Final = "DOTAIOS_ARCHIVE_LINE_TOO_LARGE"
 STATE_INVALID: Final = "DOTAIOS_ARCHIVE_STATE_INVALID"
 LEGACY: Final = "DOTAIOS_ARCHIVE_LEGACY_RECOVERY_REQUIRED"
 
-_MESSAGES: Final = {
+MESSAGES: Final = {
     LINE_TOO_LARGE: (
         "a line is larger than the 4 MiB that an archive may hold; nothing was moved",
         "shorten that line, or keep it elsewhere",
@@ -26,7 +26,7 @@ _MESSAGES: Final = {
 
 def archive_fault(code: str, path: str) -> AiosError:
     """Make the error of ``code`` for one file of the folder."""
-    message, hint = _MESSAGES[code]
+    message, hint = MESSAGES[code]
     made = AiosError(message, code=code, hint=hint)
     made.locate(path)
     return made

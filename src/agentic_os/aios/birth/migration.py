@@ -37,8 +37,9 @@ IGNORED: Final = "/workspaces/"
 CHAIN: Final = ("1.0.0", "1.1.0", SCHEMA_VERSION)
 
 _KEYS: Final = ("schema_version", "created_at", "ai_tools", "vault_path")
+PREFIX: Final = "DOTAIOS_MIGRATION_"
 _PLAN_ID = re.compile(r"migrate-[0-9_]+-to-[0-9_]+-[0-9a-f]{16}")
-_MESSAGES: Final = {
+MESSAGES: Final = {
     "MISSING_FILE": ("aios.json is missing", ""),
     "UNSAFE_FILE": ("aios.json is not a regular file", ""),
     "UNSAFE_IGNORE_FILE": (".gitignore is not a regular file of its own", ""),
@@ -365,7 +366,7 @@ def _hash(seen: Seen) -> str | None:
 
 
 def _fault(word: str, path: str = "") -> AiosError:
-    message, hint = _MESSAGES[word]
-    made = AiosError(message, code=f"DOTAIOS_MIGRATION_{word}", hint=hint)
+    message, hint = MESSAGES[word]
+    made = AiosError(message, code=PREFIX + word, hint=hint)
     made.locate(path)
     return made

@@ -55,7 +55,7 @@ SELECTOR_INVALID: Final = "DOTAIOS_PROJECT_SELECTOR_INVALID"
 SELECTOR_UNKNOWN: Final = "DOTAIOS_PROJECT_SELECTOR_UNKNOWN"
 SELECTOR_AMBIGUOUS: Final = "DOTAIOS_PROJECT_SELECTOR_AMBIGUOUS"
 
-_MESSAGES: Mapping[str, tuple[str, str]] = MappingProxyType(
+MESSAGES: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
         UNSAFE_PATH: (
             "a source of the AIOS folder is not a contained regular file",
@@ -160,7 +160,7 @@ def fault(code: str, *, cause: AiosError | None = None) -> AiosError:
         code: one of this module.
         cause: the fault that it stands for; its file, line and mend are carried over.
     """
-    message, hint = _MESSAGES[code]
+    message, hint = MESSAGES[code]
     made = AiosError(message, code=code, hint=hint if cause is None else cause.hint or hint)
     if cause is not None:
         made.locate(cause.path, cause.line)

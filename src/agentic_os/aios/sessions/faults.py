@@ -9,7 +9,7 @@ from agentic_os.errors import AiosError
 PREFIX: Final = "DOTAIOS_SESSION_"
 RECONCILE: Final = "see: agentic-os aios capture reconcile"
 
-_MESSAGES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
+MESSAGES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
     {
         "FRONTMATTER_MISSING": ("a session has no front matter", RECONCILE),
         "FRONTMATTER_INVALID": ("the front matter of a session is not valid", RECONCILE),
@@ -45,7 +45,7 @@ _MESSAGES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
 
 def session_fault(word: str, path: str = "") -> AiosError:
     """Make the error of one word of the table, for one file of the folder."""
-    message, hint = _MESSAGES[word]
+    message, hint = MESSAGES[word]
     made = AiosError(message, code=PREFIX + word, hint=hint)
     made.locate(path)
     return made

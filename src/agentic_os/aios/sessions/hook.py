@@ -22,13 +22,13 @@ _INDENT = re.compile(r'\{\s*?\n([ \t]+)"')
 
 
 def change_hook(
-    writer: FolderWriter, journal: Journal, proof: Proof | None, *, command: str | None
+    writer: FolderWriter, journal: Journal | None, proof: Proof | None, *, command: str | None
 ) -> ChangeData:
     """Preview or apply the hook: add it with ``command``, remove it without.
 
     Args:
         writer: the folder of the settings, open.
-        journal: where the change is recorded.
+        journal: where the change is recorded; a preview needs none.
         proof: the approval of a preview.
         command: what the hook runs.
 

@@ -19,6 +19,7 @@ import msgspec
 from agentic_os.aios.writing.faults import NOTHING_TO_UNDO, UNDO_REFUSED, write_fault
 from agentic_os.aios.writing.locks import LockForm, holding
 from agentic_os.aios.writing.writer import MISSING, PRIVATE, FolderWriter, Seen
+from agentic_os.errors import AiosError
 
 RECORDS: Final = 50
 RECORDS_BYTES: Final = 16 * 1024 * 1024
@@ -114,6 +115,14 @@ class Journal:
             if operation is None or record.op.startswith(operation):
                 return path, record
         raise write_fault(NOTHING_TO_UNDO)
+
+    def has(self, operation: str) -> bool:
+        """Whether a change of that operation id, or of one that begins so, is recorded."""
+        try:
+            self.find(operation)
+        except AiosError:
+            return False
+        return True
 
     def drop(self, path: str) -> None:
         """Remove the record of a change that was undone."""

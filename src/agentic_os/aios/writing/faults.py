@@ -19,7 +19,7 @@ RECOVERY_REQUIRED: Final = "DOTAIOS_MIGRATION_RECOVERY_REQUIRED"
 NOTHING_TO_UNDO: Final = "DOTAIOS_NOTHING_TO_UNDO"
 UNDO_REFUSED: Final = "DOTAIOS_UNDO_REFUSED"
 
-_MESSAGES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
+MESSAGES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
     {
         UNSAFE_TARGET: (
             "a target of this change is a link, a special file or has several names",
@@ -63,7 +63,7 @@ _MESSAGES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
 
 def write_fault(code: str, path: str = "") -> AiosError:
     """Make the error of ``code`` with its fixed message and hint, for one file of the folder."""
-    message, hint = _MESSAGES[code]
+    message, hint = MESSAGES[code]
     made = AiosError(message, code=code, hint=hint)
     made.locate(path)
     return made

@@ -112,7 +112,7 @@ def carry_out(
     writer: FolderWriter,
     plan: Plan,
     proof: Proof | None,
-    journal: Journal,
+    journal: Journal | None,
     *,
     notes: tuple[str, ...] = (),
 ) -> ChangeData:
@@ -128,7 +128,7 @@ def carry_out(
         raise write_fault(PLAN_STALE)
     if not plan.changing:
         status = "unchanged"
-    elif proof is not None:
+    elif proof is not None and journal is not None:
         _apply(writer, plan, operation_id, journal)
     proven = Proof(operation_id=operation_id, plan_fingerprint=fingerprint)
     return described(plan, proven, status, notes)

@@ -222,8 +222,8 @@ def test_undo_brings_the_bytes_back(full: AiosBuilder, session: PromotionRequest
     apply(full, session)
     with open_for_writing(full.access(), SHARED) as writer:
         journal = journal_of(writer, full.access())
-        shown = undo(writer, journal, None)
-        undo(writer, journal, proof_of(shown))
+        shown = undo(journal, None)
+        undo(journal, proof_of(shown))
     assert (full.root / "context/new.md").read_bytes() == b"# Existing\n"
 
 

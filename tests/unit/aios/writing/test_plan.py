@@ -60,9 +60,9 @@ def test_a_preview_changes_nothing_and_is_applied_exactly(folder: AiosBuilder) -
         done = carry_out(writer, plan(writer), proof, journal(writer))
         assert (done.status, done.plan_fingerprint) == ("applied", shown.plan_fingerprint)
         assert state(folder.root) == {"context/work.md": b"new", "context/new.md": b"made"}
-        shown = undo(writer, journal(writer), None)
+        shown = undo(journal(writer), None)
         back = Proof(operation_id=shown.operation_id, plan_fingerprint=shown.plan_fingerprint)
-        assert undo(writer, journal(writer), back).status == "applied"
+        assert undo(journal(writer), back).status == "applied"
     assert state(folder.root) == bytes_before
     assert list((folder.root / ".dotaios/changes").glob("*.json")) == []
 
@@ -83,7 +83,7 @@ def test_an_edit_after_the_change_is_never_undone(folder: AiosBuilder) -> None:
         carry_out_now(writer, plan(writer), journal(writer))
         folder.write("context/work.md", "theirs")
         with pytest.raises(AiosError) as caught:
-            undo(writer, journal(writer), None)
+            undo(journal(writer), None)
         assert (caught.value.code, caught.value.path) == (
             "DOTAIOS_UNDO_REFUSED",
             "context/work.md",
@@ -106,11 +106,11 @@ def test_killed_at_every_step_a_change_can_be_undone(folder: AiosBuilder) -> Non
     for _ in stopped_at_every_step(prepare, act):
         with FolderWriter(folder.root) as writer:
             if list(folder.root.glob(".dotaios/changes/*.json")):
-                shown = undo(writer, journal(writer), None)
+                shown = undo(journal(writer), None)
                 back = Proof(
                     operation_id=shown.operation_id, plan_fingerprint=shown.plan_fingerprint
                 )
-                undo(writer, journal(writer), back)
+                undo(journal(writer), back)
             assert state(folder.root) == state(kept)
             carry_out_now(writer, plan(writer), journal(writer))
 
@@ -134,4 +134,4 @@ def test_the_journal_is_bounded_and_reads_as_documented(folder: AiosBuilder) -> 
             "after_sha256",
             "before_b64",
         }
-        assert undo(writer, journal(writer), None, operation=record["op"][:8]).changes
+        assert undo(journal(writer), None, operation=record["op"][:8]).changes

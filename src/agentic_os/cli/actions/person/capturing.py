@@ -23,29 +23,18 @@ from agentic_os.aios.sessions.sources import read_transcript, sources_of
 from agentic_os.aios.sessions.store import portable
 from agentic_os.aios.sessions.summary import REQUEST_BYTES, answer_line, read_request, save_summary
 from agentic_os.aios.sessions.transcripts import Transcript
-from agentic_os.aios.writing.changes import Journal
-from agentic_os.aios.writing.faults import LOCKED
-from agentic_os.aios.writing.locks import LockForm
 from agentic_os.aios.writing.opening import open_for_writing, require_memory
 from agentic_os.aios.writing.writer import FolderWriter
 from agentic_os.cli.actions.person.changes import proof_of, show
-from agentic_os.cli.actions.person.reach import folder_access
+from agentic_os.cli.actions.person.reach import folder_access, state_journal
 from agentic_os.cli.output import say, schema_name, table, write, write_json
 from agentic_os.errors import AgenticOSError, AiosError
-from agentic_os.files.places import places_from
 from agentic_os.results import Envelope
 from agentic_os.text.fencing import one_line
 
 HOOK_BYTES: Final = 64 * 1024
 HOOK_WAIT_SECONDS: Final = 5.0
 PASTE_BYTES: Final = 1024 * 1024
-
-_STATE_LOCK: Final = LockForm(
-    path="changes/write.lock",
-    format="dotaios-file-replacement-lock/v1",
-    wait_seconds=10.0,
-    code=LOCKED,
-)
 
 
 def import_agent(
@@ -228,16 +217,10 @@ def change_capture(
     place = _claude_folder()
     if not place.is_dir():
         raise argument_fault("Claude Code has no folder here", hint="install and run it once")
-    state = places_from(os.environ).state
-    state.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with FolderWriter(place) as writer, FolderWriter(state) as beside:
-        journal = Journal(
-            writer=beside,
-            lock=_STATE_LOCK,
-            clock=access.clock,
-            folder="changes",
-            root=str(place),
-        )
+    with (
+        FolderWriter(place) as writer,
+        state_journal(access, make=proof is not None, root=place) as journal,
+    ):
         data = change_hook(writer, journal, proof, command=command)
     verb = f"aios capture {'enable' if enabled else 'disable'} {agent}"
     show("aios-capture-hook", verb, data, json=json)

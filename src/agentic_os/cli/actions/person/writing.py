@@ -18,7 +18,7 @@ from agentic_os.aios.writing.opening import journal_of, open_for_writing
 from agentic_os.aios.writing.undo import undo
 from agentic_os.cli.actions.person.changes import proof_of, show
 from agentic_os.cli.actions.person.keeping import maintain
-from agentic_os.cli.actions.person.reach import folder_access
+from agentic_os.cli.actions.person.reach import folder_access, state_journal
 from agentic_os.cli.output import on_terminal, say, write
 
 _ASKED = (("name", "Your name"), ("role", "What you do"), ("work", "What you work on now"))
@@ -127,7 +127,10 @@ def undo_change(
     policy = resolve_policy()
     access = folder_access(policy, path)
     with open_for_writing(access, policy) as writer:
-        data = undo(writer, journal_of(writer, access), proof, operation=operation)
+        journal = journal_of(writer, access)
+        with state_journal(access) as outside:
+            own = operation is None or journal.has(operation) or outside is None
+            data = undo(journal if own or outside is None else outside, proof, operation=operation)
     verb = "aios undo" if operation is None else f"aios undo {operation}"
     show("aios-undo", verb, data, json=json)
 
