@@ -25,7 +25,9 @@ from agentic_os.text.markdown.structure import sections
 HERE = Path(__file__).parent
 PACKAGES = HERE / "packages.txt"
 SEED = 20261130
+UNANSWERABLE = HERE / "unanswerable.txt"
 FUNCTIONS_PER_PACKAGE = 60
+"""220 of them make 15,000 chunks of the packages, 20 make 3,000."""
 DRAWN_FROM = 3
 """Modules are read until there are so many times the functions that are drawn."""
 MIN_LINES, MAX_LINES = 5, 80
@@ -120,14 +122,21 @@ def _wheel(cache: Path, name: str, version: str, digest: str) -> Path | None:
     return None
 
 
-def write_fleet(wheels: list[Path], root: Path) -> list[Question]:
+def unanswerable() -> list[str]:
+    """Questions that nothing in the corpus answers."""
+    return [line for line in UNANSWERABLE.read_text().splitlines() if line and line[0] != "#"]
+
+
+def write_fleet(
+    wheels: list[Path], root: Path, functions_per_package: int = FUNCTIONS_PER_PACKAGE
+) -> list[Question]:
     """Write one project a package below ``root``; return every question about them."""
     functions: list[_Function] = []
     documents: dict[tuple[str, str], str] = {}
     for wheel in wheels:
         project = wheel.name.partition("-")[0]
         with zipfile.ZipFile(wheel) as opened:
-            functions += _drawn(project, opened)
+            functions += _drawn(project, opened, functions_per_package)
             documents |= _documents(project, opened)
         folder = root / project / ".agents"
         folder.mkdir(parents=True)
@@ -144,16 +153,16 @@ def write_fleet(wheels: list[Path], root: Path) -> list[Question]:
     ]
 
 
-def _drawn(project: str, wheel: zipfile.ZipFile) -> list[_Function]:
+def _drawn(project: str, wheel: zipfile.ZipFile, wanted: int) -> list[_Function]:
     die = random.Random(f"{SEED}:{project}")
     names = [name for name in sorted(wheel.namelist()) if name.endswith(".py") and _is_own(name)]
     die.shuffle(names)
     found: list[_Function] = []
     for name in names:
         found += _functions(project, name, decode(wheel.read(name)).text)
-        if len(found) >= DRAWN_FROM * FUNCTIONS_PER_PACKAGE:
+        if len(found) >= DRAWN_FROM * wanted:
             break
-    return die.sample(found, min(len(found), FUNCTIONS_PER_PACKAGE))
+    return die.sample(found, min(len(found), wanted))
 
 
 def _is_own(name: str) -> bool:

@@ -27,7 +27,14 @@ from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 
-from corpus import Question, Target, download, write_fleet
+from corpus import (
+    FUNCTIONS_PER_PACKAGE,
+    Question,
+    Target,
+    download,
+    unanswerable,
+    write_fleet,
+)
 from judge import RANKS, Answerer, Figures, judge
 
 from agentic_os.aggregate.workspace import Person, Workspace, open_workspace
@@ -46,11 +53,11 @@ SETS = ("docstring", "ident_def", "ident_body", "heading")
 
 
 @contextmanager
-def fleet(cache: Path, root: Path) -> Iterator[tuple[Path, list[Question]]]:
+def fleet(cache: Path, root: Path, functions: int) -> Iterator[tuple[Path, list[Question]]]:
     """A fleet that is written once and found again by its questions."""
     noted = root.with_suffix(".json")
     if not noted.exists():
-        questions = write_fleet(download(cache), root)
+        questions = write_fleet(download(cache), root, functions)
         noted.write_text(json.dumps([asdict(item) for item in questions]))
     read = json.loads(noted.read_text())
     yield root, [Question(**{**item, "target": Target(**item["target"])}) for item in read]
@@ -78,6 +85,12 @@ def answerer(workspace: Workspace, mode: SearchMode) -> Answerer:
         ]
 
     return answer
+
+
+def said_nothing(workspace: Workspace, mode: SearchMode) -> int:
+    """How many of the questions that nothing answers are said to have no answer."""
+    asked = (Query(text=text, mode=mode, limit=RANKS) for text in unanswerable())
+    return sum(search(workspace, query).data.nothing_found for query in asked)
 
 
 def sampled(questions: list[Question], most: int) -> list[Question]:
@@ -111,6 +124,7 @@ def main() -> int:
     parser.add_argument("--half", choices=("tune", "test"), default="test")
     parser.add_argument("--modes", nargs="*", choices=list(MODES), default=list(MODES))
     parser.add_argument("--sample", type=int, help="at most so many questions of each set")
+    parser.add_argument("--functions", type=int, default=FUNCTIONS_PER_PACKAGE)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     cache: Path = options.cache
@@ -119,7 +133,10 @@ def main() -> int:
     environ["AGENTIC_OS_CONFIG_DIR"] = str(cache / "config")
     environ["AGENTIC_OS_DATA_DIR"] = str(data_folder(cache))
     person = Person(environ=environ, home=cache, current=cache)
-    with fleet(cache / "wheels", cache / "fleet") as (root, questions):
+    with fleet(cache / "wheels", cache / f"fleet-{options.functions}", options.functions) as (
+        root,
+        questions,
+    ):
         asked = [item for item in questions if item.half == options.half]
         if options.sample:
             asked = sampled(asked, options.sample)
@@ -133,10 +150,14 @@ def main() -> int:
             f" {built.embedded} embedded in {built.embedding_seconds:.1f} s, build {wall:.1f} s"
         )
         results = {}
+        nothing = {}
         with open_workspace(person, [str(root)]) as workspace:
             for name in options.modes:
                 results[name] = judge(asked, answerer(workspace, MODES[name]))
+                nothing[name] = [said_nothing(workspace, MODES[name]), len(unanswerable())]
     show(options.half, results)
+    for name, (said, of) in nothing.items():
+        print(f"\n{name}: {said} of {of} unanswerable questions are said to have no answer")
     versions = {name: version(name) for name in ("lancedb", "onnxruntime", "tokenizers", "numpy")}
     print(f"\nPython {platform.python_version()}, {versions}, {os.cpu_count()} cores")
     if options.json:

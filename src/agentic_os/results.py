@@ -308,7 +308,10 @@ class CapabilitiesData(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Hit(msgspec.Struct, frozen=True, kw_only=True):
-    """One passage that answers a query (design section 8)."""
+    """One passage that answers a query (design section 8).
+
+    ``relevance`` says how likely it answers, between 0 and 1, whatever its rank.
+    """
 
     project: str
     name: str
@@ -325,6 +328,7 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     symbol: str | None = None
     branch: str | None = None
     commit: str | None = None
+    relevance: float = 0.0
 
 
 class ProjectFailure(msgspec.Struct, frozen=True, kw_only=True):
@@ -407,7 +411,8 @@ class SearchData(msgspec.Struct, frozen=True, kw_only=True):
     """Answer of ``search``.
 
     ``total`` counts the passages found, or the projects where these are ranked (``projects``)
-    instead. ``synthesis`` is there where a language model was to answer.
+    instead. ``synthesis`` is there where a language model was to answer. ``nothing_found``: no
+    passage is relevant enough to be called an answer.
     """
 
     query: str
@@ -416,6 +421,7 @@ class SearchData(msgspec.Struct, frozen=True, kw_only=True):
     coverage: Coverage
     projects: tuple[ProjectRank, ...] = ()
     explain: tuple[SurfaceTrace, ...] = ()
+    nothing_found: bool = False
     synthesis: SynthesisData | None = None
 
 

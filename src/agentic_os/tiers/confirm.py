@@ -12,10 +12,11 @@ Rules:
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from agentic_os.aggregate.surfaces.documents import CORPUS_ROLES, Document, Role
 from agentic_os.aggregate.surfaces.parsing import parse_file
@@ -36,6 +37,8 @@ KEPT_ENTRIES = 128
 KEPT_BYTES = 131_072
 """So many files, each of so many bytes at most, need not be redacted again while a process
 lives: the same bytes come to the same text. They are read again all the same."""
+UNCHANGED = "UNCHANGED"
+"""Why a candidate is dropped that did not change since the time that was asked for."""
 ROLE_OF_KIND: dict[str, Role] = {
     "memory": Role.FACT,
     "index": Role.INDEX,
@@ -76,7 +79,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dropped:
-    """A candidate that was not confirmed: ``HIT_CHANGED`` or ``HIT_UNREADABLE``."""
+    """A candidate that was not confirmed: ``HIT_CHANGED``, ``HIT_UNREADABLE`` or ``UNCHANGED``."""
 
     code: str
     candidate: Candidate
@@ -90,19 +93,39 @@ class _File:
     """
 
     sha256: str
+    mtime_ns: int
     documents: tuple[Document, ...] = ()
     lines: tuple[str, ...] = ()
     data: bytes = b""
 
 
+class _Quoted(NamedTuple):
+    """What is quoted of a passage: its name, the lines, and all of its text."""
+
+    name: str
+    passage: Passage
+    text: str
+
+
+def _quoted(document: Document, passage: Passage) -> _Quoted:
+    return _Quoted(document.name, passage, f"{document.label}\n{document.body}")
+
+
 @dataclass(slots=True)
 class Confirmer:
-    """Confirms the candidates of one query; files are read once each."""
+    """Confirms the candidates of one query; files are read once each.
+
+    ``judge`` says how relevant a candidate is, of which the text as it is now holds a share of
+    the question's words. ``changed_since_ns`` drops what did not change at that time or later.
+    """
 
     matcher: LineMatcher
+    judge: Callable[[Candidate, float], float]
     redactor: Redactor
     sources: dict[str, Source]
     stale: bool
+    weights: Mapping[str, float] = field(default_factory=dict)
+    changed_since_ns: int | None = None
     _files: dict[tuple[str, str, bool], _File | None] = field(default_factory=dict)
     _passages: dict[tuple[str, str, str], tuple[Document, ...]] = field(default_factory=dict)
 
@@ -112,6 +135,8 @@ class Confirmer:
         if file is None:
             stated = self._stated(candidate)
             return stated or Dropped(code="HIT_UNREADABLE", candidate=candidate)
+        if self.changed_since_ns is not None and file.mtime_ns < self.changed_since_ns:
+            return Dropped(code=UNCHANGED, candidate=candidate)
         found = (
             self._definition(candidate, file)
             if candidate.kind == "graph"
@@ -121,7 +146,8 @@ class Confirmer:
         )
         if found is None:
             return Dropped(code="HIT_CHANGED", candidate=candidate)
-        name, passage = found
+        name, passage, text = found
+        words = self.matcher.share(f"{name}\n{text}", self.weights)
         source = self.sources[candidate.project]
         return Hit(
             project=candidate.project,
@@ -139,6 +165,7 @@ class Confirmer:
             symbol=candidate.symbol,
             branch=source.branch,
             commit=source.commit,
+            relevance=self.judge(candidate, words),
         )
 
     def _stated(self, candidate: Candidate) -> Hit | None:
@@ -163,6 +190,7 @@ class Confirmer:
             symbol=candidate.symbol,
             branch=source.branch,
             commit=source.commit,
+            relevance=self.judge(candidate, self.matcher.share(candidate.name, self.weights)),
         )
 
     def _file(self, candidate: Candidate) -> _File | None:
@@ -185,12 +213,17 @@ class Confirmer:
         if role is None or _by_lines(candidate):
             split = _lines_of if len(read.data) <= KEPT_BYTES else _lines_of.__wrapped__
             lines = split(read.data, self.redactor)
-            return _File(sha256=read.sha256, lines=lines, data=read.data)
+            return _File(
+                sha256=read.sha256,
+                mtime_ns=read.fingerprint.mtime_ns,
+                lines=lines,
+                data=read.data,
+            )
         parse = _documents_of if len(read.data) <= KEPT_BYTES else _documents_of.__wrapped__
         documents = parse(read.data, self.redactor, role, candidate.path)
-        return _File(sha256=read.sha256, documents=documents)
+        return _File(sha256=read.sha256, mtime_ns=read.fingerprint.mtime_ns, documents=documents)
 
-    def _definition(self, candidate: Candidate, file: _File) -> tuple[str, Passage] | None:
+    def _definition(self, candidate: Candidate, file: _File) -> _Quoted | None:
         """Find the line that names a node of the code graph, nearest to its place."""
         word = bare_name(candidate.name)
         places = _lines_with(word, file.lines)
@@ -206,9 +239,10 @@ class Confirmer:
         if not places:
             return None
         at = min(places, key=lambda number: (abs(number - candidate.start), number)) - 1
-        return candidate.name, self.matcher.quote(file.lines, at, at, first_line=1)
+        passage = self.matcher.quote(file.lines, at, at, first_line=1)
+        return _Quoted(candidate.name, passage, passage.text)
 
-    def _meant(self, candidate: Candidate, file: _File) -> tuple[str, Passage] | None:
+    def _meant(self, candidate: Candidate, file: _File) -> _Quoted | None:
         """Lines that are near in meaning, wherever in the file they stand now."""
         # Not loaded for answers of other surfaces.
         from agentic_os.aggregate.surfaces.sources import text_hash
@@ -220,7 +254,7 @@ class Confirmer:
             first, last = candidate.lines
             for document in documents:
                 if document.start <= first <= document.end:
-                    return document.name, self._nearest(document, first, last)
+                    return _quoted(document, self._nearest(document, first, last))
         path = self.redactor.redact(candidate.path).text
         for document in documents:
             for window in windows_of(
@@ -232,7 +266,7 @@ class Confirmer:
                 document.body,
             ):
                 if candidate.text_hash == text_hash(path, document.name, window.text):
-                    return document.name, self._nearest(document, window.start, window.end)
+                    return _quoted(document, self._nearest(document, window.start, window.end))
         # Other words under the same name: only if they answer the question themselves.
         return self._quote(candidate, file, named=True)
 
@@ -246,9 +280,7 @@ class Confirmer:
         end = min(start + SNIPPET_LINES, len(lines)) - 1
         return self.matcher.quote(lines, start, end, first_line=first)
 
-    def _quote(
-        self, candidate: Candidate, file: _File, *, named: bool = False
-    ) -> tuple[str, Passage] | None:
+    def _quote(self, candidate: Candidate, file: _File, *, named: bool = False) -> _Quoted | None:
         unchanged = file.sha256 == candidate.sha256
         ranked = sorted(
             self._documents(candidate, file, unchanged=unchanged),
@@ -263,7 +295,7 @@ class Confirmer:
                 continue
             passage = self._passage(document)
             if passage is not None:
-                return document.name, passage
+                return _quoted(document, passage)
         return None
 
     def _documents(

@@ -13,7 +13,7 @@ from agentic_os.results import Kind, SearchMode
 
 SEMANTIC = "semantic"
 ENGINE = "engine"
-DEFAULT_LIMIT_HITS = 10
+DEFAULT_LIMIT_HITS = 5
 ARM_CANDIDATES = 50
 """Candidates that each arm of a hybrid search contributes at least."""
 MAX_LIMIT_HITS = 1_000
@@ -95,6 +95,7 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
         milliseconds: how long it took.
         relaxed: whether passages with only some of the words were taken.
         left_out: words of the question that were not asked for.
+        weights: how much each term of the question tells, by its text.
         bounded: whether some passages were not looked into, which may hold the question.
     """
 
@@ -106,6 +107,7 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
     relaxed: bool = False
     left_out: tuple[str, ...] = ()
     bounded: bool = False
+    weights: dict[str, float] = {}
 
 
 class Surface(Protocol):

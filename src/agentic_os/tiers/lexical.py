@@ -21,6 +21,7 @@ words as well.
 """
 
 import json
+import math
 import sqlite3
 import time
 from collections import Counter
@@ -221,6 +222,7 @@ class _Search:
             relaxed=relaxed,
             left_out=self._wording.left_out,
             bounded=self._bounded,
+            weights=self._weights(),
         )
 
     def _matching(self, match: str) -> dict[int, float]:
@@ -283,6 +285,17 @@ class _Search:
 
     def _matches(self, match: str) -> int:
         return int(self._run(_MATCHES, {"match": match}).fetchone()[0])
+
+    def _weights(self) -> dict[str, float]:
+        """Weigh the terms of a question: a rare one tells more."""
+        terms = self._wording.terms
+        if len(terms) < 2:  # noqa: PLR2004 - nothing to weigh
+            return {term.text: 1.0 for term in terms}
+        passages = self._run("SELECT max(pk) FROM document").fetchone()[0] or 0
+        return {
+            term.text: math.log(1 + passages / (1 + self._matches(term_query(term))))
+            for term in terms
+        }
 
     def _holding_among(self, match: str, among: Collection[int]) -> set[int]:
         bound = {"match": match, "among": json.dumps(sorted(among))}

@@ -6,16 +6,19 @@ what is quoted is chosen from the text as it is now and not as it was indexed.
 
 import re
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from agentic_os.text.tokens import index_extra, is_identifier
+from agentic_os.text import unsegmented
+from agentic_os.text.tokens import Term, index_extra, is_identifier, term_query
 from agentic_os.text.unicode_form import composed
 from agentic_os.tiers.wording import Wording, spaced
 
 SNIPPET_LINES = 3
 SNIPPET_LINE_CHARS = 300
+_HOLDS = "SELECT 1 FROM line WHERE line MATCH ? LIMIT 1"
+_LEAST_WEIGHT = 1e-6
 _LEAD_CHARS = 80
 """How much of a long line is kept before the place that matched."""
 
@@ -61,6 +64,39 @@ class LineMatcher:
     def matches(self, text: str) -> bool:
         """Return whether a short text, a name say, answers the query in any of its terms."""
         return bool(self._ranked([text])) or self._held(text) > 0
+
+    def share(self, text: str, weights: Mapping[str, float]) -> float:
+        """Return the share of the question's terms that a text holds, weighed.
+
+        Args:
+            text: a passage with its name.
+            weights: how much each term tells; 1 for those that are missing.
+        """
+        terms = self._wording.terms
+        weighed = [max(weights.get(term.text, 1.0), _LEAST_WEIGHT) for term in terms]
+        if not terms:
+            return float(self._held(text) > 0)
+        self._ranked([text])
+        said = spaced(text)
+        held = sum(
+            weight * self._part_held(term, said)
+            for term, weight in zip(terms, weighed, strict=True)
+        )
+        return held / sum(weighed)
+
+    def _part_held(self, term: Term, said: str) -> float:
+        """Return how much of a term stands in the text that was ranked last."""
+        words = self._words.execute(_HOLDS, (term_query(term),)).fetchone()
+        if words is not None or spaced(term.text) in said:
+            return 1.0
+        # A run without blanks may be a sentence: each pair of it counts.
+        cut = [
+            pair
+            for piece, is_run in unsegmented.split_scripts(spaced(term.text))
+            if is_run
+            for pair in unsegmented.pairs(piece)
+        ]
+        return sum(pair in said for pair in cut) / len(cut) if cut else 0.0
 
     def best(self, lines: Sequence[str], *, first_line: int) -> Passage | None:
         """Find the best stretch of a passage; ``None`` if no line of it matches.

@@ -9,6 +9,7 @@ granted it. Whatever surface a candidate comes from, it is shown only after ``co
 its file again.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -26,9 +27,10 @@ from agentic_os.results import (
     SearchData,
 )
 from agentic_os.text.fencing import one_line
-from agentic_os.tiers.confirm import Confirmer, Dropped, Source
+from agentic_os.tiers.confirm import UNCHANGED, Confirmer, Dropped, Source
 from agentic_os.tiers.coverage import coverage_of, passages_by_project
 from agentic_os.tiers.explain import SURFACE_KINDS, surface_traces
+from agentic_os.tiers.fusion import place_of
 from agentic_os.tiers.interface import (
     ARM_CANDIDATES,
     MAX_LIMIT_HITS,
@@ -37,7 +39,7 @@ from agentic_os.tiers.interface import (
     Found,
     Query,
 )
-from agentic_os.tiers.lexical import Lexical
+from agentic_os.tiers.lexical import SPARE_CANDIDATES, Lexical
 from agentic_os.tiers.meaning import (
     SemanticAnswer,
     ask_index,
@@ -47,11 +49,14 @@ from agentic_os.tiers.meaning import (
 )
 from agentic_os.tiers.passage import LineMatcher
 from agentic_os.tiers.ranking import rank_projects
+from agentic_os.tiers.relevance import ANSWERS, FLOORS, NOISE, relevance
 
 if TYPE_CHECKING:
     from agentic_os.tiers.engines.surface import Engines
 
 _NO_CORPUS = "no code or documents were taken in yet: agentic-os index build"
+LOOKED_AT_FACTOR = 3
+"""Candidates that are read for each hit that is wanted, if some are not relevant."""
 SHORT_QUERY = CODES.omission("SHORT_QUERY_BOUNDED", "lexical")
 _HAS_GRAPH = "SELECT 1 FROM graph_repo WHERE nodes > 0 LIMIT 1"
 
@@ -75,6 +80,17 @@ class _Answers:
     def engines_answered(self) -> frozenset[str]:
         """The projects whose own engine answered."""
         return self.engines.answered if self.engines else frozenset()
+
+    def judge(self) -> Callable[[Candidate, float], float]:
+        """Return the rule that says how relevant a candidate is."""
+        found = self.semantic.found
+        near = {place_of(item): item.score for item in found.candidates} if found else {}
+        floor = FLOORS.get(self.semantic.index.embedder) if self.semantic.index else None
+
+        def judged(candidate: Candidate, words: float) -> float:
+            return relevance(near.get(place_of(candidate)), words, floor=floor)
+
+        return judged
 
     @property
     def omissions(self) -> tuple[Omission, ...]:
@@ -128,9 +144,9 @@ def search(
         )
         total = len(ranked)
     else:
-        hits, dropped = _confirmed(workspace, query, merged)
+        hits, dropped = _confirmed(workspace, query, merged, answers)
         found = sum(answer.total for answer in answers.by_words) + len(meaning_only)
-        total = found - len(dropped)
+        total = max(len(hits), found - len(dropped)) if hits else 0
     ids = {project.id for project in scope}
     unread = workspace.unread(ids)
     unanswerable = workspace.unanswerable(query.projects)
@@ -148,6 +164,7 @@ def search(
             unread=unread,
         ),
         projects=ranked[: query.limit],
+        nothing_found=not (hits or ranked),
         explain=surface_traces(
             scope,
             passages_by_project(workspace, ids),
@@ -233,8 +250,9 @@ def _wants_graph(workspace: Workspace, query: Query) -> bool:
 
 
 def _confirmed(
-    workspace: Workspace, query: Query, candidates: list[Candidate]
+    workspace: Workspace, query: Query, candidates: list[Candidate], answers: _Answers
 ) -> tuple[list[Hit], list[Dropped]]:
+    """Confirm candidates until enough are answers; none are if none is relevant enough."""
     hits: list[Hit] = []
     dropped: list[Dropped] = []
     shown: set[tuple[str, str, tuple[int, int], str]] = set()
@@ -250,8 +268,12 @@ def _confirmed(
             redactor=workspace.redactor,
             sources=sources,
             stale=workspace.stale,
+            judge=answers.judge(),
+            weights=next((found.weights for found in answers.by_words if found.weights), {}),
+            changed_since_ns=query.changed_since_ns,
         )
-        for candidate in candidates:
+        looked_at = query.limit * LOOKED_AT_FACTOR + SPARE_CANDIDATES
+        for candidate in candidates[:looked_at]:
             if len(hits) >= query.limit:
                 break
             answer = confirmer.confirm(candidate)
@@ -264,8 +286,10 @@ def _confirmed(
                 dropped.append(Dropped(code="HIT_CHANGED", candidate=candidate))
                 continue
             shown.add(place)
-            hits.append(answer)
-    return hits, dropped
+            if answer.relevance >= NOISE:
+                hits.append(answer)
+    is_answered = any(hit.relevance >= ANSWERS for hit in hits)
+    return (hits if is_answered else []), dropped
 
 
 def _dropped_omissions(dropped: list[Dropped]) -> list[Omission]:
@@ -275,6 +299,8 @@ def _dropped_omissions(dropped: list[Dropped]) -> list[Omission]:
     }
     counts: dict[tuple[str, str], int] = {}
     for item in dropped:
+        if item.code == UNCHANGED:
+            continue
         key = (item.code, item.candidate.project)
         counts[key] = counts.get(key, 0) + 1
     return [

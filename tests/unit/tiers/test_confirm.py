@@ -27,7 +27,13 @@ def matcher() -> Iterator[LineMatcher]:
 
 def confirmer(folder: Path, matcher: LineMatcher, *, stale: bool = False) -> Confirmer:
     source = Source(folder=folder, branch="main", commit="c0ffee")
-    return Confirmer(matcher=matcher, redactor=Redactor(), sources={"p": source}, stale=stale)
+    return Confirmer(
+        matcher=matcher,
+        judge=lambda _, words: words,
+        redactor=Redactor(),
+        sources={"p": source},
+        stale=stale,
+    )
 
 
 def candidate(
@@ -222,7 +228,11 @@ def test_candidates_of_the_store_are_confirmed(fleet: FleetBuilder, person: Pers
         source = Source(folder=found.folder, branch=None, commit=None)
         with LineMatcher("lighthouse") as matcher:
             one = Confirmer(
-                matcher=matcher, redactor=Redactor(), sources={found.id: source}, stale=False
+                matcher=matcher,
+                judge=lambda _, words: words,
+                redactor=Redactor(),
+                sources={found.id: source},
+                stale=False,
             )
             hits = [hit(one.confirm(each)) for each in candidates]
 

@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 
 SPARE_CHUNKS = 2
 """Rows asked for each candidate: several chunks of one passage become one candidate."""
+SPARE_UNCHANGED = 20
+"""So many times more if what did not change is dropped afterwards."""
 MIN_SIMILARITY = 0.1
 """Rows less near than this have nothing to do with the question."""
 _opening = threading.Lock()
@@ -98,6 +100,8 @@ def ask_index(workspace: Workspace, query: Query) -> IndexAnswer:
     if kinds or not query.kinds:
         vector = embedder.encode_query(query.text)
         limit = max(ARM_CANDIDATES, query.limit) * SPARE_CHUNKS
+        if query.changed_since_ns is not None:
+            limit *= SPARE_UNCHANGED
 
         def ask() -> list[Near]:
             table = open_table(folder, embedder.fingerprint)
@@ -113,7 +117,9 @@ def ask_index(workspace: Workspace, query: Query) -> IndexAnswer:
             )
 
         near = _twice(ask)
-    candidates = _candidates(near)[: max(ARM_CANDIDATES, query.limit)]
+    candidates = _candidates(near)
+    if query.changed_since_ns is None:
+        candidates = candidates[: max(ARM_CANDIDATES, query.limit)]
     return IndexAnswer(
         found=Found(
             surface=SEMANTIC,

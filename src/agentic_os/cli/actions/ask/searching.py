@@ -1,6 +1,7 @@
 """Search the fleet and print the hits."""
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
 import typer
 from msgspec import structs
@@ -10,6 +11,7 @@ from agentic_os.cli.output import finish, finish_document, on_terminal, say, tab
 from agentic_os.results import KINDS, MODES, Answer, Kind, SearchData, SearchMode, SynthesisData
 from agentic_os.text.fencing import one_line, terminal_safe
 from agentic_os.tiers.interface import Query
+from agentic_os.tiers.moments import moment_ns
 from agentic_os.tiers.route import search as ask
 
 
@@ -21,6 +23,7 @@ def print_hits(
     kind: Sequence[str],
     mode: str,
     limit: int,
+    changed_since: str | None,
     templates: bool,
     explain: bool,
     projects_only: bool,
@@ -37,6 +40,7 @@ def print_hits(
         mode=how,
         limit=limit,
         templates=templates,
+        changed_since_ns=_since(changed_since),
     )
     if synthesize:
         answer = _synthesized(asked, root, project, explain=explain)
@@ -81,6 +85,16 @@ def _mode(name: str) -> SearchMode:
     raise typer.BadParameter(f"unknown mode {name!r}; modes are {', '.join(MODES)}")
 
 
+def _since(text: str | None) -> int | None:
+    """Read a moment: an ISO date or time, or so many days or hours ago."""
+    if text is None:
+        return None
+    try:
+        return moment_ns(text, now=datetime.now(UTC))
+    except ValueError as fault:
+        raise typer.BadParameter(f"{text!r} is no date, and not so many days as in 7d") from fault
+
+
 def _print(data: SearchData, *, projects_only: bool) -> None:
     if projects_only:
         table(
@@ -102,7 +116,8 @@ def _print(data: SearchData, *, projects_only: bool) -> None:
     coverage = data.coverage
     shown = len(data.projects) if projects_only else len(data.hits)
     what = "projects" if projects_only else "hits"
-    said = f"{shown} of {data.total} {what}"
+    nothing = "nothing found: " if data.nothing_found else ""
+    said = f"{nothing}{shown} of {data.total} {what}"
     relaxed = ", no passage has every word" if coverage.relaxed else ""
     left_out = one_line(" ".join(coverage.left_out))
     without = f", not asked for: {left_out}" if left_out else ""

@@ -28,7 +28,14 @@ def search(
     mode: Annotated[
         str, typer.Option(metavar="MODE", help="auto, lexical, semantic or hybrid.")
     ] = "auto",
-    limit: Annotated[int, typer.Option(min=1, max=1_000, help="How many hits to show.")] = 10,
+    limit: Annotated[int, typer.Option(min=1, max=1_000, help="How many hits to show.")] = 5,
+    changed_since: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WHEN",
+            help="Only from files that changed since: a date such as 2026-11-30, or 7d, 12h.",
+        ),
+    ] = None,
     templates: Annotated[
         bool, typer.Option("--templates", help="Also search facts that nobody filled in yet.")
     ] = False,
@@ -63,6 +70,7 @@ def search(
         kind=kind or (),
         mode=mode,
         limit=limit,
+        changed_since=changed_since,
         templates=templates,
         explain=explain,
         projects_only=projects_only,
