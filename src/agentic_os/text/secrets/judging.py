@@ -35,6 +35,12 @@ _PLAIN_PART = (
     r"|(?:[A-Z]?[a-z]{3,}+\d?)++\d{0,3}\Z"
 )
 
+# A name of a program, alone or at the end of a dotted path: X509AuthorityKey, module.Ed25519Key.
+_CODE_NAME = r"(?:[a-z_]{2,}|_)?(?:[A-Z][a-z]+|[A-Z]{1,7}(?![a-z])|\d{1,5})+\Z"
+_CODE_WORD = r"[A-Z][a-z]{2,}"
+_LEAST_CODE_WORDS = 2
+_MODULE_NAME = r"[a-z_]+\d{0,6}"
+
 
 def is_placeholder(value: str) -> bool:
     """Whether a value only stands for a secret: a template, an example, one character."""
@@ -94,6 +100,19 @@ def _is_reference(value: str) -> bool:
         or re.match(_PATH, value) is not None
         or re.match(_DIGEST_PREFIX, value) is not None
         or re.match(_TIME, value) is not None
+        or _is_code_name(value)
+    )
+
+
+def _is_code_name(value: str) -> bool:
+    """Whether a value is a name in a program: words in camel case, and little else."""
+    *path, last = value.split(".")
+    words = re.findall(_CODE_WORD, last)
+    return (
+        all(re.fullmatch(_MODULE_NAME, part) for part in path)
+        and len(words) >= _LEAST_CODE_WORDS
+        and 2 * sum(map(len, words)) >= len(last)
+        and re.match(_CODE_NAME, last) is not None
     )
 
 

@@ -3,9 +3,10 @@
 Rules:
 
 - A secret becomes ``[redacted:RULE]``; the text keeps its number of lines.
-- Private-key blocks, provider tokens, passwords in URLs, Authorization headers,
-  random-looking values given to a secret's name and what follows a secret's flag are
-  secrets. Git and SHA hashes, UUIDs, placeholders, paths and plain words are not.
+- Private-key blocks, provider tokens, passwords in URLs, Authorization headers, cookies,
+  signatures in addresses, the passwords of ``.netrc``, ``.pgpass`` and htpasswd, random-looking
+  values given to a secret's name and what follows a secret's flag are secrets. Git and SHA
+  hashes, digests of files, UUIDs, placeholders, paths and plain words are not.
 - What the person allowed stays: the allow-list holds secrets, or their SHA-256 in hex.
 - A clean text is looked at by a few literal-first searches only.
 """
@@ -24,10 +25,12 @@ from agentic_os.text.secrets.assignments import (
     COLON_VALUE,
     EQUALS_VALUE,
     FLAG_SENTINEL,
+    IS_VALUE,
     assigned,
     flagged,
 )
 from agentic_os.text.secrets.judging import is_placeholder, is_random
+from agentic_os.text.secrets.places import PLACES, PlaceRule, placed
 from agentic_os.text.secrets.rules import FAMILIES, SecretRule
 
 _KEY_BLOCK = (
@@ -202,6 +205,11 @@ def _assigned(pattern: re.Pattern[str], text: str) -> Iterator[_Span]:
         yield _Span(start, end, "assigned-secret")
 
 
+def _placed(rule: PlaceRule, text: str) -> Iterator[_Span]:
+    for start, end in placed(rule, text):
+        yield _Span(start, end, rule.id)
+
+
 def _flagged(text: str) -> Iterator[_Span]:
     for start, end in flagged(text):
         yield _Span(start, end, "assigned-secret")
@@ -213,11 +221,13 @@ _DETECTORS: tuple[tuple[str, _Search, _Find], ...] = (
         (family.char, family.sentinel.search, partial(_provider_tokens, family.rules))
         for family in FAMILIES
     ),
+    *((rule.char, rule.sentinel.search, partial(_placed, rule)) for rule in PLACES),
     ("P", re.compile("P(?:RIVATE KEY|rivate-Lines: )").search, _key_blocks),
     ("@", _URL_PASSWORD.search, _url_passwords),
     ("B", re.compile(r"B(?:earer|EARER|asic|ASIC)[ \t]+(?=\S{8})").search, _authorizations),
     ("b", re.compile(r"b(?:earer|asic)[ \t]+(?=\S{8})").search, _authorizations),
     (":", COLON_VALUE.search, partial(_assigned, COLON_VALUE)),
     ("=", EQUALS_VALUE.search, partial(_assigned, EQUALS_VALUE)),
+    (" ", IS_VALUE.search, partial(_assigned, IS_VALUE)),
     ("-", FLAG_SENTINEL.search, _flagged),
 )
