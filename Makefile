@@ -81,6 +81,7 @@ bench: $(VENV)/.dev ## Measure; results are in docs/explanation/performance.md
 	$(BIN)/python benchmarks/mcp_start.py
 	$(BIN)/python benchmarks/mcp_server.py
 	$(BIN)/python benchmarks/aios_writing.py
+	$(BIN)/python benchmarks/page.py
 
 conformance: $(VENV)/.dev ## Let outside judges test the MCP server (needs npm); see docs/reference/mcp-conformance.md
 	$(BIN)/python tests/conformance/run.py --record

@@ -8,12 +8,14 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final
 
+import msgspec
+
 from agentic_os.aios.context.brief import read_brief
 from agentic_os.aios.context.selection import WorkingContext
 from agentic_os.aios.policy import MODES, resolve_policy
-from agentic_os.identity.answers import StandingView
 from agentic_os.identity.health import identity_health
 from agentic_os.identity.services import show_ledger
+from agentic_os.identity.witness_policy import RECEIPT_TYPE
 from agentic_os.ledger.answers import Finding, ShowData
 from agentic_os.ledger.file.show import LineFilter
 from agentic_os.results import Answer
@@ -61,6 +63,15 @@ class ContextData:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WitnessRow:
+    """The newest receipt of one witness's key that the ledger holds."""
+
+    key: str
+    line: int
+    at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class IdentityData:
     """How the identity looks without booting it."""
 
@@ -70,7 +81,7 @@ class IdentityData:
     origin: str
     acknowledged: int
     acknowledged_at: str
-    witnesses: tuple[StandingView, ...] = ()
+    witnesses: tuple[WitnessRow, ...] = ()
 
 
 def context(served: Served, asked: Question) -> Answer[ContextData]:
@@ -130,8 +141,31 @@ def identity(served: Served, _asked: Question) -> Answer[IdentityData]:
             origin=health.origin,
             acknowledged=health.acknowledged,
             acknowledged_at=health.acknowledged_at,
+            witnesses=_witnesses(served) if health.lines else (),
         )
     )
+
+
+class _Receipt(msgspec.Struct):
+    witness_key_id: str
+    ledger_ordinal: int
+    witnessed_at: str
+
+
+class _Witnessed(msgspec.Struct):
+    receipt: _Receipt
+
+
+def _witnesses(served: Served) -> tuple[WitnessRow, ...]:
+    """Return the newest receipt of each key, of the receipts that the ledger holds."""
+    receipts = LineFilter(type=RECEIPT_TYPE)
+    newest: dict[str, WitnessRow] = {}
+    for entry in show_ledger(served.identity, receipts, limit=LEDGER_LIMIT_LINES).entries:
+        receipt = msgspec.json.decode(entry.payload, type=_Witnessed).receipt
+        newest[receipt.witness_key_id] = WitnessRow(
+            key=receipt.witness_key_id, line=receipt.ledger_ordinal, at=receipt.witnessed_at
+        )
+    return tuple(newest.values())
 
 
 def ledger(served: Served, asked: Question) -> Answer[ShowData]:

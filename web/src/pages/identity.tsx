@@ -11,7 +11,7 @@ export interface IdentityData {
   origin: string;
   acknowledged: number;
   acknowledged_at: string;
-  witnesses: { name: string; key: string; size: number; at: string }[];
+  witnesses: { key: string; line: number; at: string }[];
 }
 
 const STATES: Record<IdentityData["state"], [kind: string, words: string]> = {
@@ -75,11 +75,10 @@ function Standing(properties: { data: IdentityData }) {
         <Table
           caption="Witnesses"
           rows={data.witnesses}
-          id={(row) => row.name}
+          id={(row) => row.key}
           columns={[
-            { name: "Witness", cell: (row) => row.name, order: (row) => row.name },
-            { name: "Key", cell: (row) => <code>{short(row.key)}</code> },
-            { name: "Up to line", numeric: true, cell: (row) => number(row.size), order: (row) => row.size },
+            { name: "Witness key", cell: (row) => <code>{row.key}</code>, order: (row) => row.key },
+            { name: "Up to line", numeric: true, cell: (row) => number(row.line), order: (row) => row.line },
             { name: "When", cell: (row) => moment(row.at), order: (row) => row.at },
           ]}
         />
