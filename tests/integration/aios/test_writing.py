@@ -143,6 +143,21 @@ def test_undo_and_what_a_change_says(home: Path) -> None:
     assert main(["aios", "undo", "--apply"]) == 64
 
 
+def test_a_change_outside_the_folder_is_undone_there(home: Path) -> None:
+    settings = home / ".claude/settings.json"
+    settings.parent.mkdir()
+    settings.write_text('{"model": "x"}')
+    document = json.loads(run("capture", "enable", "--json")[1])["data"]
+    operation = document["operation_id"]
+    proof = ("--operation-id", operation, "--plan-fingerprint", document["plan_fingerprint"])
+    run("capture", "enable", "--apply", *proof)
+    assert "hook" in settings.read_text()
+    shown = run("undo", operation)
+    assert "would be replaced settings.json" in shown[1]
+    assert "replaced settings.json" in applied("undo", operation)
+    assert settings.read_text() == '{"model": "x"}'
+
+
 @pytest.mark.parametrize(
     "words",
     [
