@@ -2,6 +2,8 @@
 
 import json
 import shutil
+from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -135,3 +137,22 @@ def test_the_journal_is_bounded_and_reads_as_documented(folder: AiosBuilder) -> 
             "before_b64",
         }
         assert undo(journal(writer), None, operation=record["op"][:8]).changes
+
+
+def test_a_clock_that_goes_back_does_not_hide_the_newest_change(folder: AiosBuilder) -> None:
+    with FolderWriter(folder.root) as writer:
+        for at, data in enumerate((b"first", b"second")):
+            moment = NOW - timedelta(days=at)
+            back = Journal(writer=writer, lock=CHANGES_LOCK, clock=partial(_moment, moment))
+            target = Target(
+                path="context/work.md", before=writer.see("context/work.md"), after=data
+            )
+            carry_out_now(writer, Plan(operation="test", targets=(target,)), back)
+        shown = undo(journal(writer), None)
+        proof = Proof(operation_id=shown.operation_id, plan_fingerprint=shown.plan_fingerprint)
+        undo(journal(writer), proof)
+    assert (folder.root / "context/work.md").read_bytes() == b"first"
+
+
+def _moment(moment: datetime) -> datetime:
+    return moment
