@@ -174,6 +174,24 @@ def test_off_writes_nothing(home: Path, words: tuple[str, ...]) -> None:
     assert tree(home) == before
 
 
+def test_a_refusal_is_1_and_a_wrong_command_line_64(home: Path) -> None:
+    note = home / "aios/memory/daily"
+    run("daily", "set", "--section", "Focus", given="Ship it\n")
+    assert list(note.glob("*.md"))
+    cases = [
+        (("update", f"key {SECRET}"), 1),
+        (("memory", "promote", "zzzz", "--to", "context", "--summary", "x"), 1),
+        (("capture", "delete", "zzzz"), 1),
+        (("migrate", "--apply", "nonsense"), 1),
+        (("update", "x", "--type", "Not A Type"), 64),
+        (("capture", "enable", "codex"), 64),
+        (("undo", "--apply"), 64),
+        (("memory", "promote", "zzzz", "--to", "moon", "--summary", "x"), 64),
+    ]
+    for words, code in cases:
+        assert main(["aios", *words]) == code, words
+
+
 def test_no_writing_verb_over_mcp() -> None:
     assert sorted(tool.name for tool in AIOS) == [
         "read_working_context",

@@ -9,7 +9,6 @@ else is refused, unless missing files are to be added (``force``) or generated f
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 from agentic_os.aios.birth.answers import Answers
 from agentic_os.aios.birth.texts import (
@@ -24,7 +23,13 @@ from agentic_os.aios.folder.configuration import CONFIGURATION, SCHEMA_VERSION
 from agentic_os.aios.folder.faults import argument_fault
 from agentic_os.aios.folder.json_text import iso_utc, parse_object
 from agentic_os.aios.folder.tree import TRANSACTIONS
-from agentic_os.aios.writing.faults import RECOVERY_REQUIRED, WRITE_FAILED, write_fault
+from agentic_os.aios.writing.faults import (
+    INIT_NOT_EMPTY,
+    INIT_OLD_SCHEMA,
+    RECOVERY_REQUIRED,
+    WRITE_FAILED,
+    write_fault,
+)
 from agentic_os.aios.writing.opening import journal_of
 from agentic_os.aios.writing.plan import (
     ChangeData,
@@ -36,10 +41,6 @@ from agentic_os.aios.writing.plan import (
     described,
 )
 from agentic_os.aios.writing.writer import MISSING, FolderWriter, is_partial
-from agentic_os.errors import AiosError
-
-NOT_EMPTY: Final = "DOTAIOS_INIT_NOT_EMPTY"
-OLD_SCHEMA: Final = "DOTAIOS_INIT_OLD_SCHEMA"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,13 +103,7 @@ def _plan(writer: FolderWriter | None, access: AiosAccess, asked: InitRequest) -
             if name not in known and name != CONFIGURATION and not is_partial(name)
         ]
         if strangers:
-            error = AiosError(
-                "the folder holds something that init would not write",
-                code=NOT_EMPTY,
-                hint="choose an empty folder, or add what is missing with --force",
-            )
-            error.locate(strangers[0])
-            raise error
+            raise write_fault(INIT_NOT_EMPTY, strangers[0])
     return Plan(operation="init", targets=tuple(targets))
 
 
@@ -116,11 +111,7 @@ def _check_schema(writer: FolderWriter, version: object) -> None:
     if writer.names(TRANSACTIONS):
         raise write_fault(RECOVERY_REQUIRED)
     if version != SCHEMA_VERSION:
-        raise AiosError(
-            f"the folder has another schema than {SCHEMA_VERSION}",
-            code=OLD_SCHEMA,
-            hint="see: agentic-os aios migrate",
-        )
+        raise write_fault(INIT_OLD_SCHEMA)
 
 
 def _make(writer: FolderWriter, access: AiosAccess, plan: Plan, asked: InitRequest) -> None:

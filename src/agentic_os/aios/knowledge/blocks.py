@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from agentic_os.aios.folder.faults import argument_fault
+from agentic_os.aios.writing.faults import NO_PROMOTED_BLOCK, write_fault
 from agentic_os.aios.writing.plan import sha256
 
 Operation = Literal["add", "replace", "remove", "supersede"]
 
 SUMMARY_CHARS: Final = 4000
-NO_MATCH: Final = "DOTAIOS_PROMOTION_NO_MATCH"
 
 _MARKER = re.compile(r"<!-- dotaios-promotion: content_hash=([0-9a-f]{64}) -->")
 _SOURCE = re.compile(r"Source: `([^`]*)`")
@@ -106,11 +106,7 @@ def matched(text: str, match: str | None, source: str) -> Block:
         ]
         found = by_hash or [block for block in blocks if match in block.text]
     if len(found) != 1:
-        raise argument_fault(
-            f"{len(found)} promoted blocks fit",
-            code=NO_MATCH,
-            hint="name one with --match, by its content_hash or by words of it",
-        )
+        raise write_fault(NO_PROMOTED_BLOCK, detail=f"{len(found)} fit")
     return found[0]
 
 

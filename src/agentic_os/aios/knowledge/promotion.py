@@ -33,7 +33,7 @@ from agentic_os.aios.projects.selection import resolve_identity
 from agentic_os.aios.sessions.inventory import chosen
 from agentic_os.aios.sessions.store import SessionStore
 from agentic_os.aios.writing.changes import Journal, Record
-from agentic_os.aios.writing.faults import NOTHING_TO_UNDO, PLAN_STALE
+from agentic_os.aios.writing.faults import NOTHING_TO_UNDO, PLAN_STALE, TEXT_REFUSED, write_fault
 from agentic_os.aios.writing.locks import CHANGES_LOCK, EVENTS_LOCK, holding
 from agentic_os.aios.writing.opening import open_for_writing, require_memory
 from agentic_os.aios.writing.plan import (
@@ -173,9 +173,7 @@ def _prepared(access: AiosAccess, writer: FolderWriter, asked: PromotionRequest)
     summary = checked_summary(asked.summary)
     rule = access.guard.secret_rule(summary)
     if rule is not None:
-        raise argument_fault(
-            f"the summary looks like it holds a secret ({rule})", code="DOTAIOS_SECRET_FOUND"
-        )
+        raise write_fault(TEXT_REFUSED, detail=rule)
     row = chosen(SessionStore(writer).index().rows, asked.session)
     session = str(row["path"])
     now = access.clock()

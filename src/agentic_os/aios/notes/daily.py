@@ -9,10 +9,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from agentic_os.aios.context.notes import section
-from agentic_os.aios.folder.faults import argument_fault
+from agentic_os.aios.writing.faults import DAILY_AMBIGUOUS, write_fault
 
-AMBIGUOUS: Final = "DOTAIOS_DAILY_AMBIGUOUS"
-FILLED: Final = "DOTAIOS_DAILY_FILLED"
 SECTIONS: Final = ("Focus", "Plan", "Done", "Carry-over", "Reflection")
 """The sections that a skill writes; the last three stand under Close."""
 
@@ -40,11 +38,7 @@ def with_section(note: str, name: str, body: str) -> str:
     first, last = _close(lines) if name in _CLOSING else (0, len(lines))
     starts = [at for at in range(first, last) if lines[at].strip() == f"{level} {name}"]
     if len(starts) > 1:
-        raise argument_fault(
-            f"the daily note has the section {name} twice",
-            code=AMBIGUOUS,
-            hint="join the two by hand; nothing was changed",
-        )
+        raise write_fault(DAILY_AMBIGUOUS, detail=name)
     block = [f"{level} {name}", "", *body.split("\n"), ""]
     if starts:
         after = next((at for at in range(starts[0] + 1, last) if _ends(lines[at], level)), last)

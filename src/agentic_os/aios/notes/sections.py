@@ -12,7 +12,6 @@ from agentic_os.aios.folder.json_text import iso_utc
 from agentic_os.aios.folder.tree import DAILY
 from agentic_os.aios.notes.brief import note_text
 from agentic_os.aios.notes.daily import (
-    FILLED,
     SECTIONS,
     new_note,
     section_text,
@@ -20,6 +19,7 @@ from agentic_os.aios.notes.daily import (
     with_section,
 )
 from agentic_os.aios.policy import MemoryPolicy
+from agentic_os.aios.writing.faults import DAILY_FILLED, write_fault
 from agentic_os.aios.writing.opening import journal_of, open_for_writing, require_memory
 from agentic_os.aios.writing.plan import ChangeData, Plan, Target, carry_out_now
 from agentic_os.aios.writing.writer import FolderWriter
@@ -53,9 +53,7 @@ def set_section(
         note, target = _note(writer, day, iso_utc(now), "today")
         filled = _COMMENT.sub("", section_text(note, name)).strip()
         if filled and filled != body and not replace:
-            raise argument_fault(
-                f"the section {name} is filled already", code=FILLED, hint="pass --replace"
-            )
+            raise write_fault(DAILY_FILLED, target.path, detail=name)
         return _written(writer, access, "daily", target, with_section(note, name, body))
 
 

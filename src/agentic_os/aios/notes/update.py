@@ -7,7 +7,6 @@ adds only the channel that lacks it.
 
 import re
 from datetime import datetime
-from typing import Final
 from uuid import uuid4
 
 from agentic_os.aios.context.timeline import UPDATE_SOURCE, UPDATE_TYPE
@@ -26,11 +25,10 @@ from agentic_os.aios.notes.records import (
 from agentic_os.aios.policy import MemoryPolicy
 from agentic_os.aios.projects.catalog import read_identities
 from agentic_os.aios.projects.values import clean_selector, select_project
+from agentic_os.aios.writing.faults import TEXT_REFUSED, write_fault
 from agentic_os.aios.writing.locks import EVENTS_LOCK, holding
 from agentic_os.aios.writing.opening import open_for_writing, require_memory
 from agentic_os.aios.writing.writer import FolderWriter
-
-TEXT_REFUSED: Final = "DOTAIOS_SECRET_FOUND"
 
 _TYPE = re.compile(r"[a-z][a-z0-9._-]{0,63}")
 _RECORD_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
@@ -68,11 +66,7 @@ def update(
         raise argument_fault("the record id must be letters, digits, dots and dashes")
     rule = None if allow_secret else access.guard.secret_rule(summary)
     if rule is not None:
-        raise argument_fault(
-            f"the text looks like it holds a secret ({rule})",
-            code=TEXT_REFUSED,
-            hint="leave it out, or pass --allow-secret",
-        )
+        raise write_fault(TEXT_REFUSED, detail=rule)
     fields: JsonObject = {"summary": summary, "source": UPDATE_SOURCE}
     fields["record_id"] = record_id or str(uuid4())
     fields.update(_attribution(access, policy))

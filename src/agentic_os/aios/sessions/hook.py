@@ -8,15 +8,14 @@ import json
 import re
 from typing import Final
 
-from agentic_os.aios.folder.faults import argument_fault
 from agentic_os.aios.writing.changes import Journal
+from agentic_os.aios.writing.faults import HOOK_SETTINGS, write_fault
 from agentic_os.aios.writing.plan import ChangeData, Plan, Proof, Target, carry_out
 from agentic_os.aios.writing.writer import FolderWriter
 
 SETTINGS: Final = "settings.json"
 MARK: Final = "capture hook claude-code"
 TIMEOUT_SECONDS: Final = 10
-SETTINGS_INVALID: Final = "DOTAIOS_HOOK_SETTINGS_INVALID"
 
 _INDENT = re.compile(r'\{\s*?\n([ \t]+)"')
 
@@ -54,14 +53,14 @@ def changed(text: str, command: str | None) -> str:
     try:
         settings = json.loads(text, object_pairs_hook=_object)
     except (ValueError, RecursionError):
-        raise _invalid() from None
+        raise write_fault(HOOK_SETTINGS, SETTINGS) from None
     if not isinstance(settings, dict):
-        raise _invalid()
+        raise write_fault(HOOK_SETTINGS, SETTINGS)
     before = json.dumps(settings)
     hooks = settings.get("hooks", {})
     stops = hooks.get("Stop", []) if isinstance(hooks, dict) else None
     if not isinstance(stops, list) or not all(isinstance(entry, dict) for entry in stops):
-        raise _invalid()
+        raise write_fault(HOOK_SETTINGS, SETTINGS)
     have = [_commands(entry) for entry in stops]
     if command is not None and have.count([command]) == 1 and sum(map(_ours, have)) == 1:
         return text
@@ -123,12 +122,4 @@ def _text(data: bytes) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
-        raise _invalid() from None
-
-
-def _invalid() -> Exception:
-    return argument_fault(
-        "the settings of Claude Code are not the JSON that is known",
-        code=SETTINGS_INVALID,
-        hint="correct the file first; nothing was changed",
-    )
+        raise write_fault(HOOK_SETTINGS, SETTINGS) from None

@@ -20,7 +20,7 @@ from agentic_os.aios.sessions.capture import identified, read_session
 from agentic_os.aios.sessions.codec import Session, parse, render, row_of, sha256
 from agentic_os.aios.sessions.faults import session_fault
 from agentic_os.aios.sessions.store import Index, SessionStore
-from agentic_os.aios.writing.faults import MEMORY_OFF, write_fault
+from agentic_os.aios.writing.faults import MEMORY_OFF, TEXT_REFUSED, write_fault
 from agentic_os.aios.writing.opening import open_for_writing
 from agentic_os.aios.writing.writer import FolderWriter
 
@@ -98,11 +98,7 @@ def save_summary(access: AiosAccess, asked: SummaryRequest) -> JsonObject:
     """
     rule = access.guard.secret_rule(f"{asked.title}\n{asked.summary}")
     if rule is not None:
-        raise argument_fault(
-            f"the summary looks like it holds a secret ({rule})",
-            code="DOTAIOS_SECRET_FOUND",
-            hint="leave it out",
-        )
+        raise write_fault(TEXT_REFUSED, detail=rule)
     with open_for_writing(access, resolve_policy()) as writer:
         store = SessionStore(writer)
         with store.locked():

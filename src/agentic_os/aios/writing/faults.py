@@ -18,6 +18,13 @@ POISONED: Final = "DOTAIOS_SESSION_STORE_POISONED"
 RECOVERY_REQUIRED: Final = "DOTAIOS_MIGRATION_RECOVERY_REQUIRED"
 NOTHING_TO_UNDO: Final = "DOTAIOS_NOTHING_TO_UNDO"
 UNDO_REFUSED: Final = "DOTAIOS_UNDO_REFUSED"
+TEXT_REFUSED: Final = "DOTAIOS_SECRET_FOUND"
+DAILY_AMBIGUOUS: Final = "DOTAIOS_DAILY_AMBIGUOUS"
+DAILY_FILLED: Final = "DOTAIOS_DAILY_FILLED"
+NO_PROMOTED_BLOCK: Final = "DOTAIOS_PROMOTION_NO_MATCH"
+HOOK_SETTINGS: Final = "DOTAIOS_HOOK_SETTINGS_INVALID"
+INIT_NOT_EMPTY: Final = "DOTAIOS_INIT_NOT_EMPTY"
+INIT_OLD_SCHEMA: Final = "DOTAIOS_INIT_OLD_SCHEMA"
 
 MESSAGES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
     {
@@ -52,6 +59,31 @@ MESSAGES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
             "a migration of this folder was started and not finished",
             "see: agentic-os aios migrate --recover",
         ),
+        TEXT_REFUSED: (
+            "the text looks like it holds a secret",
+            "leave it out; an update also takes --allow-secret",
+        ),
+        DAILY_AMBIGUOUS: (
+            "the daily note has a section twice",
+            "join the two by hand; nothing was changed",
+        ),
+        DAILY_FILLED: ("the section of the daily note is filled already", "pass --replace"),
+        NO_PROMOTED_BLOCK: (
+            "it is not one promoted block that fits",
+            "name it with --match, by its content_hash or by words of it",
+        ),
+        HOOK_SETTINGS: (
+            "the settings of Claude Code are not the JSON that is known",
+            "correct the file first; nothing was changed",
+        ),
+        INIT_NOT_EMPTY: (
+            "the folder holds something that init would not write",
+            "choose an empty folder, or add what is missing with --force",
+        ),
+        INIT_OLD_SCHEMA: (
+            "the folder has another schema than this program",
+            "see: agentic-os aios migrate",
+        ),
         NOTHING_TO_UNDO: ("there is no recorded change to undo", ""),
         UNDO_REFUSED: (
             "a target is not as the change left it; nothing was undone",
@@ -61,9 +93,15 @@ MESSAGES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
 )
 
 
-def write_fault(code: str, path: str = "") -> AiosError:
-    """Make the error of ``code`` with its fixed message and hint, for one file of the folder."""
+def write_fault(code: str, path: str = "", *, detail: str = "") -> AiosError:
+    """Make the error of ``code`` with its fixed message and hint.
+
+    Args:
+        code: one of this module.
+        path: the file of the folder that is at fault.
+        detail: what is said beside the message, the rule that found a secret say.
+    """
     message, hint = MESSAGES[code]
-    made = AiosError(message, code=code, hint=hint)
+    made = AiosError(f"{message} ({detail})" if detail else message, code=code, hint=hint)
     made.locate(path)
     return made
