@@ -21,6 +21,7 @@ from agentic_os.errors import FilesError
 from agentic_os.files.handles import CLOEXEC, DIRECTORY, NOFOLLOW
 from agentic_os.files.locking import ExclusiveLock
 from agentic_os.files.refusals import failed
+from agentic_os.files.running import is_running
 
 __all__ = [
     "PRIVATE_FILE_MODE",
@@ -76,7 +77,7 @@ def remove_leftovers(folder: Path) -> int:
         raise failed(f"{folder.name} could not be listed", "FILE_UNREADABLE", fault) from fault
     for path in paths:
         owner = _partial_owner(path.name)
-        if owner is not None and not _alive(owner):
+        if owner is not None and not is_running(owner):
             with suppress(OSError):
                 path.unlink()
                 removed += 1
@@ -154,13 +155,3 @@ def _partial_owner(name: str) -> int | None:
         return None
     pid, dash, _ = name.removesuffix(_PARTIAL_SUFFIX).rpartition(".")[2].partition("-")
     return int(pid) if dash and pid.isascii() and pid.isdigit() else None
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except PermissionError:
-        return True
-    return True

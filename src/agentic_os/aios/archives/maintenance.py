@@ -5,7 +5,6 @@ over the old one (that is the commit), and what is staged is flushed. Signals: t
 than 30 local days are staged, flushed and then removed. A run finishes what a stopped one left.
 """
 
-import hashlib
 import re
 from datetime import date, datetime, timedelta
 from typing import Final
@@ -20,6 +19,7 @@ from agentic_os.aios.notes.records import append_event, record_of
 from agentic_os.aios.policy import MemoryPolicy
 from agentic_os.aios.writing.locks import EVENTS_LOCK, SIGNALS_ARCHIVE_LOCK, holding
 from agentic_os.aios.writing.opening import open_for_writing
+from agentic_os.aios.writing.plan import sha256
 from agentic_os.aios.writing.writer import FolderWriter
 
 KEPT_EVENTS: Final = 50
@@ -111,7 +111,7 @@ def _compact(writer: FolderWriter) -> tuple[int, int]:
     if not old:
         return 0, len(lines_of(kept))
     seen = writer.see(EVENTS, limit_bytes=STAGED_BYTES)
-    before: JsonObject = {"sha256": _sha256(seen.data), "size": len(seen.data)}
+    before: JsonObject = {"sha256": sha256(seen.data), "size": len(seen.data)}
     archive.stage(old, {"version": 1, "before": before})
     writer.put(EVENTS, kept, expected=seen)
     archive.flush()
@@ -136,7 +136,7 @@ def _still_live(writer: FolderWriter, staged: bytes, known: JsonObject) -> bool:
     live = writer.see(EVENTS, limit_bytes=STAGED_BYTES).data
     before = known.get("before")
     if isinstance(before, dict) and isinstance(size := before.get("size"), int):
-        return len(live) >= size and _sha256(live[:size]) == before.get("sha256")
+        return len(live) >= size and sha256(live[:size]) == before.get("sha256")
     lines, present = lines_of(staged), set(lines_of(live))
     return bool(lines) and lines[0] in present and lines[-1] in present
 
@@ -168,7 +168,7 @@ def _trim(writer: FolderWriter, now: datetime) -> tuple[int, int]:
     contents = {path: writer.see(path, limit_bytes=STAGED_BYTES).data for path in stale}
     lines = b"".join(line for data in contents.values() for line in lines_of(data) if line.strip())
     sources: list[JsonObject] = [
-        {"path": path, "sha256": _sha256(data)} for path, data in contents.items()
+        {"path": path, "sha256": sha256(data)} for path, data in contents.items()
     ]
     known: JsonObject = {"version": 1, "sources": list(sources)}
     archive.stage(lines, known)
@@ -187,7 +187,7 @@ def _remove(writer: FolderWriter, known: JsonObject) -> int:
         if not isinstance(source, dict) or not isinstance(path, str):
             continue
         seen = writer.see(path, limit_bytes=STAGED_BYTES)
-        same = seen.exists and _sha256(seen.data) == source.get("sha256")
+        same = seen.exists and sha256(seen.data) == source.get("sha256")
         if path.startswith(f"{SIGNALS}/") and same:
             writer.remove(path, expected=seen)
             removed += 1
@@ -229,7 +229,3 @@ def _receipt(now: datetime, data: CleanupData) -> JsonObject:
             "signal_lines_archived": data.signal_lines_archived,
         },
     )
-
-
-def _sha256(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()

@@ -11,7 +11,6 @@ Rules (DotAIOS convention, bounded memory archives):
   refused. Lines are moved as bytes and never read as JSON.
 """
 
-import hashlib
 import os
 import re
 import stat
@@ -26,6 +25,7 @@ from agentic_os.aios.archives.faults import (
 from agentic_os.aios.folder.json_text import Json, JsonObject, compact, parse_object
 from agentic_os.aios.folder.tree import MEMORY
 from agentic_os.aios.writing import staging
+from agentic_os.aios.writing.plan import sha256
 from agentic_os.aios.writing.writer import MISSING, PRIVATE, FolderWriter, Seen
 
 SHARD_BYTES: Final = 2 * 1024 * 1024
@@ -98,8 +98,8 @@ class Archive:
                 continue
             after = active.data + batch
             known["step"] = {
-                "before": _sha256(active.data),
-                "after": _sha256(after),
+                "before": sha256(active.data),
+                "after": sha256(after),
                 "taken": len(batch),
                 "size": len(pending),
             }
@@ -123,7 +123,7 @@ class Archive:
             return pending, known
         if step.get("size") != len(pending):
             return pending, known
-        now = _sha256(self._owned(self.active).data)
+        now = sha256(self._owned(self.active).data)
         if now == step.get("after"):
             pending = pending[taken:]
             self._put(self.pending, pending)
@@ -141,9 +141,9 @@ class Archive:
             "version": 1,
             "shardNumber": number,
             "chunkBytes": len(active.data),
-            "chunkHash": _sha256(active.data),
-            "beforeHash": _sha256(active.data),
-            "afterHash": _sha256(b""),
+            "chunkHash": sha256(active.data),
+            "beforeHash": sha256(active.data),
+            "afterHash": sha256(b""),
         }
         self._put(self._marker, (compact(marker) + "\n").encode())
         self._finish(marker, active)
@@ -155,10 +155,10 @@ class Archive:
         shard = self._shard_path(marker["shardNumber"])
         if not self._owned(shard).exists:
             self._writer.put(shard, chunk, expected=MISSING, mode=PRIVATE)
-        if _sha256(self._owned(shard).data) != marker["chunkHash"]:
+        if sha256(self._owned(shard).data) != marker["chunkHash"]:
             raise archive_fault(STATE_INVALID, shard)
         rest = active.data[len(chunk) :]
-        if _sha256(rest) != after:
+        if sha256(rest) != after:
             raise archive_fault(STATE_INVALID, self.active)
         self._put(self.active, rest)
         staging.unlink(self._writer, self._marker)
@@ -183,11 +183,11 @@ class Archive:
         number = marker["shardNumber"]
         if numbers and isinstance(number, int) and numbers[-1] > number:
             raise archive_fault(STATE_INVALID, self._marker)
-        now = _sha256(active.data)
+        now = sha256(active.data)
         shard = self._owned(self._shard_path(number))
         if now == marker["beforeHash"]:
             self._finish(marker, active)
-        elif now == marker["afterHash"] and _sha256(shard.data) == marker["chunkHash"]:
+        elif now == marker["afterHash"] and sha256(shard.data) == marker["chunkHash"]:
             staging.unlink(self._writer, self._marker)
         else:
             raise archive_fault(STATE_INVALID, self._marker)
@@ -244,9 +244,5 @@ def _is_marker(marker: JsonObject) -> bool:
     return (
         marker.get("version") == 1
         and all(isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in numbers)
-        and all(isinstance(text, str) and len(text) == len(_sha256(b"")) for text in hashes)
+        and all(isinstance(text, str) and len(text) == len(sha256(b"")) for text in hashes)
     )
-
-
-def _sha256(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()

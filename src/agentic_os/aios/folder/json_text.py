@@ -40,6 +40,18 @@ def parse_object(text: str) -> JsonObject | None:
     return parsed if isinstance(parsed, dict) else None
 
 
+def parse_strict(text: str) -> object:
+    """Parse JSON in which no object repeats a key, compared after unescaping.
+
+    Raises:
+        ValueError: it is not JSON, or repeats a key.
+    """
+    try:
+        return json.loads(text, object_pairs_hook=_unrepeated)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
 def object_lines(text: str) -> Iterator[JsonObject | None]:
     """Yield each line of a JSONL text that is not blank: its object, or ``None`` for any other."""
     data = text.encode("utf-8", "surrogatepass")
@@ -114,6 +126,13 @@ def instant_ms(text: str, *, local: bool = True) -> float | None:
 def iso_utc(moment: datetime) -> str:
     """Write a moment as the convention does: UTC, milliseconds, ``Z``."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _unrepeated(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        raise ValueError("a key is repeated")
+    return made
 
 
 def _plain(value: Json) -> Json:

@@ -26,6 +26,7 @@ from agentic_os.aios.knowledge.blocks import (
 from agentic_os.aios.knowledge.promotion import EVENT_TYPE
 from agentic_os.aios.notes.records import line_of, record_of
 from agentic_os.aios.policy import MemoryPolicy
+from agentic_os.aios.sessions.sources import agent_folder
 from agentic_os.aios.sessions.store import portable
 from agentic_os.aios.writing.locks import EVENTS_LOCK, holding
 from agentic_os.aios.writing.opening import journal_of, open_for_writing, require_memory
@@ -129,17 +130,12 @@ def _facts(environ: Mapping[str, str], home: Path, folder: Path | None) -> Itera
     if folder is not None:
         yield from _read("folder", folder, "**/*.md", home)
         return
-    claude = _place(environ, "CLAUDE_CONFIG_DIR", home / ".claude")
-    codex = _place(environ, "CODEX_HOME", home / ".codex")
+    claude = agent_folder("claude-code", environ, home)
+    codex = agent_folder("codex", environ, home)
     yield from _read("claude-md", claude, "CLAUDE.md", home)
     yield from _read("claude-code", claude, "projects/*/memory/*.md", home)
     yield from _read("codex", codex, "memories/*.md", home)
     yield from _read("serena", home / ".serena", "memories/*.md", home)
-
-
-def _place(environ: Mapping[str, str], variable: str, usual: Path) -> Path:
-    value = environ.get(variable, "")
-    return Path(value) if value.startswith("/") else usual
 
 
 def _read(origin: str, top: Path, pattern: str, home: Path) -> Iterator[Fact]:

@@ -8,6 +8,7 @@ import json
 import re
 from typing import Final
 
+from agentic_os.aios.folder.json_text import parse_strict
 from agentic_os.aios.writing.changes import Journal
 from agentic_os.aios.writing.faults import HOOK_SETTINGS, write_fault
 from agentic_os.aios.writing.plan import ChangeData, Plan, Proof, Target, carry_out
@@ -51,8 +52,8 @@ def changed(text: str, command: str | None) -> str:
         AiosError: DOTAIOS_HOOK_SETTINGS_INVALID.
     """
     try:
-        settings = json.loads(text, object_pairs_hook=_object)
-    except (ValueError, RecursionError):
+        settings = parse_strict(text)
+    except ValueError:
         raise write_fault(HOOK_SETTINGS, SETTINGS) from None
     if not isinstance(settings, dict):
         raise write_fault(HOOK_SETTINGS, SETTINGS)
@@ -109,13 +110,6 @@ def _command(hook: object) -> str:
 
 def _ours(commands: list[str]) -> bool:
     return any(MARK in command for command in commands)
-
-
-def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    made = dict(pairs)
-    if len(made) != len(pairs):
-        raise ValueError("a key is repeated")
-    return made
 
 
 def _text(data: bytes) -> str:

@@ -24,6 +24,7 @@ from agentic_os.aios.sessions.store import (
     ROWS,
     Index,
     SessionStore,
+    document_paths,
     index_bytes,
     marked,
     portable,
@@ -267,7 +268,7 @@ class _Differences:
 
 def _derived_rows(writer: FolderWriter, differences: _Differences) -> dict[str, JsonObject]:
     derived: dict[str, JsonObject] = {}
-    for path in _documents(writer):
+    for path in document_paths(writer):
         try:
             session = parse(writer.see(path).data)
         except AiosError:
@@ -301,13 +302,3 @@ def _stored_rows(writer: FolderWriter, differences: _Differences) -> dict[str, J
         else:
             rows[path] = row
     return rows
-
-
-def _documents(writer: FolderWriter) -> list[str]:
-    paths: list[str] = []
-    for day in writer.names(SESSIONS):
-        stamp = writer.stamp(f"{SESSIONS}/{day}")
-        if stamp is not None and stamp.is_folder:
-            names = writer.names(f"{SESSIONS}/{day}")
-            paths += [f"{SESSIONS}/{day}/{name}" for name in names if name.endswith(".md")]
-    return paths

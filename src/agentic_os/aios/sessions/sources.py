@@ -19,6 +19,10 @@ OBJECT_BYTES: Final = 64 * 1024 * 1024
 """A transcript that is one JSON object is read whole; a larger one is refused."""
 FOLDER_ENTRIES: Final = 100_000
 
+_FOLDERS: Final = {
+    "claude-code": ("CLAUDE_CONFIG_DIR", ".claude"),
+    "codex": ("CODEX_HOME", ".codex"),
+}
 _CHUNK_BYTES: Final = 1024 * 1024
 _FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -30,6 +34,13 @@ class Source:
     agent: str
     path: Path
     mtime: float
+
+
+def agent_folder(agent: str, environ: Mapping[str, str], home: Path) -> Path:
+    """Return the folder that Claude Code or Codex keeps its files in."""
+    variable, usual = _FOLDERS[agent]
+    value = environ.get(variable, "")
+    return Path(value) if value.startswith("/") else home / usual
 
 
 def sources_of(agent: str, environ: Mapping[str, str], home: Path) -> list[Source]:
@@ -91,18 +102,13 @@ def read_transcript(path: Path, agent: str | None = None) -> Transcript:
 
 def _paths(agent: str, environ: Mapping[str, str], home: Path) -> Iterator[Path]:
     if agent == "claude-code":
-        top = _place(environ, "CLAUDE_CONFIG_DIR", home / ".claude") / "projects"
+        top = agent_folder("claude-code", environ, home) / "projects"
         yield from (path for path in _glob(top, "*/*.jsonl") if not path.name.startswith("agent-"))
     elif agent == "codex":
-        top = _place(environ, "CODEX_HOME", home / ".codex") / "sessions"
+        top = agent_folder("codex", environ, home) / "sessions"
         yield from _glob(top, "*/*/*/rollout-*.jsonl")
     else:
         yield from _glob(home / ".gemini/tmp", "*/chats/session-*.json*")
-
-
-def _place(environ: Mapping[str, str], variable: str, usual: Path) -> Path:
-    value = environ.get(variable, "")
-    return Path(value) if value.startswith("/") else usual
 
 
 def _glob(top: Path, pattern: str) -> Iterator[Path]:

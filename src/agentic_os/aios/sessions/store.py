@@ -9,7 +9,6 @@ left. A state that fits neither before nor after is refused and not touched
 (DOTAIOS_SESSION_STORE_POISONED).
 """
 
-import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -28,6 +27,7 @@ from agentic_os.aios.writing import staging
 from agentic_os.aios.writing.changes import CHANGES
 from agentic_os.aios.writing.faults import POISONED, write_fault
 from agentic_os.aios.writing.locks import SESSIONS_LOCK, holding
+from agentic_os.aios.writing.plan import sha256
 from agentic_os.aios.writing.writer import PRIVATE, FolderWriter, Seen
 
 Kind = Literal["create", "grow", "conflict", "reconcile", "delete"]
@@ -100,6 +100,17 @@ def marked(rows: Sequence[JsonObject]) -> list[JsonObject]:
                 row["conflict_of"] = first[source]
             first.setdefault(source, str(row["session_id"]))
     return bare
+
+
+def document_paths(writer: FolderWriter) -> list[str]:
+    """List the documents that lie in the days' folders."""
+    paths: list[str] = []
+    for day in writer.names(SESSIONS):
+        stamp = writer.stamp(f"{SESSIONS}/{day}")
+        if stamp is not None and stamp.is_folder:
+            names = writer.names(f"{SESSIONS}/{day}")
+            paths += [f"{SESSIONS}/{day}/{name}" for name in names if name.endswith(".md")]
+    return paths
 
 
 class SessionStore:
@@ -176,10 +187,10 @@ class SessionStore:
             "target": target,
             "canonical_before": None if before is None else _hash(before),
             "canonical_identity_before": None if before is None else _identity(before.stamp),
-            "canonical_after": None if document is None else _sha256(document),
+            "canonical_after": None if document is None else sha256(document),
             "projection_before": _hash(index.seen),
             "projection_identity_before": _identity(index.seen.stamp),
-            "projection_after": _sha256(after),
+            "projection_after": sha256(after),
         }
         built = f"{SESSION_STORE}/.bootstrap-{identifier}"
         if document is not None:
@@ -297,8 +308,4 @@ def _identity(stamp: Stamp | None) -> JsonObject | None:
 
 
 def _hash(seen: Seen) -> str | None:
-    return _sha256(seen.data) if seen.exists else None
-
-
-def _sha256(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
+    return sha256(seen.data) if seen.exists else None

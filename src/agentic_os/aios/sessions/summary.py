@@ -6,20 +6,18 @@ stopped writer did not write gets it on the next try.
 """
 
 import hashlib
-import json
 import re
 from dataclasses import dataclass, replace
 from typing import Final
 
 from agentic_os.aios.folder.access import AiosAccess
 from agentic_os.aios.folder.faults import argument_fault
-from agentic_os.aios.folder.json_text import JsonObject, compact, iso_utc
-from agentic_os.aios.folder.tree import SESSIONS
+from agentic_os.aios.folder.json_text import JsonObject, compact, iso_utc, parse_strict
 from agentic_os.aios.policy import resolve_policy
 from agentic_os.aios.sessions.capture import identified, read_session
 from agentic_os.aios.sessions.codec import Session, parse, render, row_of, sha256
 from agentic_os.aios.sessions.faults import session_fault
-from agentic_os.aios.sessions.store import Index, SessionStore
+from agentic_os.aios.sessions.store import Index, SessionStore, document_paths
 from agentic_os.aios.writing.faults import MEMORY_OFF, TEXT_REFUSED, write_fault
 from agentic_os.aios.writing.opening import open_for_writing
 from agentic_os.aios.writing.writer import FolderWriter
@@ -55,8 +53,8 @@ def read_request(data: bytes) -> SummaryRequest:
     if len(data) >= REQUEST_BYTES:
         raise argument_fault(f"the request must be smaller than {REQUEST_BYTES} bytes")
     try:
-        document = json.loads(data.decode("utf-8"), object_pairs_hook=_object)
-    except (ValueError, RecursionError):
+        document = parse_strict(data.decode("utf-8"))
+    except ValueError:
         raise argument_fault("the request is not JSON, or repeats a key") from None
     outer = _closed(document, {"version", "operation_id", "memory", "session"})
     memory = _closed(outer["memory"], {"mode"}, {"project"})
@@ -161,21 +159,8 @@ def _saved(
 
 def _documents(writer: FolderWriter, operation_id: str) -> list[Session]:
     suffix = f"_{sha256(operation_id)}.md"
-    found: list[Session] = []
-    for day in writer.names(SESSIONS):
-        stamp = writer.stamp(f"{SESSIONS}/{day}")
-        if stamp is None or not stamp.is_folder:
-            continue
-        names = [name for name in writer.names(f"{SESSIONS}/{day}") if name.endswith(suffix)]
-        found += [parse(writer.see(f"{SESSIONS}/{day}/{name}").data) for name in names]
-    return found
-
-
-def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    made = dict(pairs)
-    if len(made) != len(pairs):
-        raise ValueError("a key is repeated")
-    return made
+    paths = [path for path in document_paths(writer) if path.endswith(suffix)]
+    return [parse(writer.see(path).data) for path in paths]
 
 
 def _closed(

@@ -31,6 +31,7 @@ from agentic_os.aios.writing.faults import (
     write_fault,
 )
 from agentic_os.aios.writing.writer import PRIVATE, FolderWriter
+from agentic_os.files.running import is_running
 
 STALE_SECONDS: Final = 5 * 60
 EVENTS_WAIT_SECONDS: Final = 2.0
@@ -202,17 +203,7 @@ def _abandoned(record: JsonObject | None, age_seconds: float) -> bool:
     host = record.get("host")
     if host is not None and host != host_name():
         return age_seconds > STALE_SECONDS
-    return not _alive(pid)
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except PermissionError:
-        return True
-    return True
+    return not is_running(pid)
 
 
 def _release(writer: FolderWriter, folder: int, name: str, token: str) -> None:

@@ -19,7 +19,7 @@ from agentic_os.aios.sessions.codec import Turn, title_from, without_controls
 from agentic_os.aios.sessions.documents import ImportData, ImportedSession, SessionList
 from agentic_os.aios.sessions.hook import change_hook
 from agentic_os.aios.sessions.inventory import MISSED, delete, listed, reconcile, status
-from agentic_os.aios.sessions.sources import read_transcript, sources_of
+from agentic_os.aios.sessions.sources import agent_folder, read_transcript, sources_of
 from agentic_os.aios.sessions.store import portable
 from agentic_os.aios.sessions.summary import REQUEST_BYTES, answer_line, read_request, save_summary
 from agentic_os.aios.sessions.transcripts import Transcript
@@ -214,7 +214,7 @@ def change_capture(
     words += [] if path is None else ["--path", str(Path(path).expanduser().absolute())]
     command = shlex.join(words) if enabled else None
     access = folder_access(resolve_policy(), path)
-    place = _claude_folder()
+    place = agent_folder("claude-code", os.environ, Path.home())
     if not place.is_dir():
         raise argument_fault("Claude Code has no folder here", hint="install and run it once")
     with (
@@ -240,7 +240,9 @@ def _hooked(agent: str, place: Path, path: str | None) -> None:
     policy = resolve_policy()
     access = folder_access(policy, path)
     try:
-        projects = os.path.realpath(_claude_folder() / "projects")
+        projects = os.path.realpath(
+            agent_folder("claude-code", os.environ, Path.home()) / "projects"
+        )
         if not Path(os.path.realpath(place)).is_relative_to(projects):
             return
         asked = CaptureRequest(
@@ -328,11 +330,6 @@ def _text_transcript(data: bytes) -> Transcript:
         found.turns.append(Turn(role="user", content=text))
         found.title = title_from(text)
     return found
-
-
-def _claude_folder() -> Path:
-    value = os.environ.get("CLAUDE_CONFIG_DIR", "")
-    return Path(value) if value.startswith("/") else Path.home() / ".claude"
 
 
 def _check_agent(agent: str) -> None:
