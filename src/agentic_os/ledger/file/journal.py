@@ -30,7 +30,7 @@ from typing import Final, NamedTuple, Self
 
 from agentic_os.crypto.canonical.texts import bare_hash
 from agentic_os.crypto.keys.pairs import SigningKey
-from agentic_os.crypto.tlog.merkle import leaf_hash
+from agentic_os.crypto.tlog.merkle import HASH_BYTES, leaf_hash
 from agentic_os.crypto.tlog.merkle_tree import MerkleTree
 from agentic_os.errors import LedgerError
 from agentic_os.files.publishing import ExclusiveLock
@@ -60,6 +60,7 @@ class Journal:
     __slots__ = (
         "_chain",
         "_frozen",
+        "_leaves",
         "_lock",
         "_size",
         "_storage",
@@ -76,6 +77,7 @@ class Journal:
         lock: ExclusiveLock | None,
         tail: deque[tuple[int, bytes]],
         verified: VerifyData,
+        leaves: bytearray,
     ) -> None:
         """Take over what ``open_journal`` has verified."""
         self._storage = storage
@@ -83,6 +85,7 @@ class Journal:
         self._lock = lock
         self._tail = tail
         self._size = storage.size()
+        self._leaves = leaves
         self._tree: MerkleTree | None = None
         self._frozen = ""
         self.verified = verified
@@ -100,14 +103,12 @@ class Journal:
 
     @property
     def tree(self) -> MerkleTree:
-        """The tree with all proofs; built from the file at the first question."""
+        """The tree with all proofs; built at the first question, from what was verified."""
         if self._tree is None:
             tree = MerkleTree()
-            for line in LineReader(self._storage):
-                tree.append(leaf_hash(line))
-            if tree.root() != self._chain.root:
-                raise self._freeze("the file no longer gives the verified root")
-            self._tree = tree
+            for start in range(0, len(self._leaves), HASH_BYTES):
+                tree.append(bytes(self._leaves[start : start + HASH_BYTES]))
+            self._tree, self._leaves = tree, bytearray()
         return self._tree
 
     def read_from(self, offset: int) -> LineReader:
@@ -215,6 +216,8 @@ class Journal:
         self._size += len(line) + 1
         if self._tree is not None:
             self._tree.append(leaf)
+        else:
+            self._leaves += leaf
 
     def _freeze(self, reason: str) -> LedgerError:
         self._frozen = reason

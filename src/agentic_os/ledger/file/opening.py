@@ -111,6 +111,7 @@ def start_journal(
         LedgerError: ``LEDGER_UNREADABLE``.
         VerificationError: the first finding.
     """
+    leaves = bytearray()
     last: deque[tuple[int, bytes]] = deque(maxlen=TAIL_LINES)
     offset = 0
 
@@ -125,14 +126,15 @@ def start_journal(
             watch(seq, line, entry_hash)
 
     verified, chain = verify_storage(
-        storage, witness_keys=witness_keys, head=head, progress=progress, watch=see
+        storage, witness_keys=witness_keys, head=head, progress=progress, watch=see, leaves=leaves
     )
     if verified.findings:
         first = verified.findings[0]
         where = "" if first.seq is None else f"line {first.seq}: "
         raise VerificationError(f"{where}{first.message}", code=first.code, hint=first.hint)
     tail = deque(((at, leaf_hash(line)) for at, line in last), maxlen=TAIL_LINES)
-    return Journal(storage, chain, lock, tail, verified)
+    chain.leaves = None  # the journal keeps them from here on
+    return Journal(storage, chain, lock, tail, verified, leaves)
 
 
 def begin_journal(folder: Path, genesis: Draft, signers: Signers) -> Journal:

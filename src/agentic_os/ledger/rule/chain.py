@@ -86,6 +86,7 @@ class Chain:
         "_trail",
         "_witness_keys",
         "genesis",
+        "leaves",
         "size",
         "tenures",
         "tree",
@@ -96,6 +97,8 @@ class Chain:
         self.size = 0
         self.genesis: GenesisFacts | None = None
         self.tree = MerkleFrontier()
+        self.leaves: bytearray | None = None
+        """Leaf hashes, one after the other, for whoever wants the whole tree afterwards."""
         self.tenures: tuple[KeyTenure, ...] = ()
         self._prev = GENESIS_PREV_HASH.encode()
         self._roles: dict[bytes, bytes] = {}
@@ -224,7 +227,10 @@ class Chain:
         self.size = step.seq
         self._prev = step.frame.hash
         self._trail.note(step.frame.hash)
-        self.tree.append(leaf_hash(step.line))
+        leaf = leaf_hash(step.line)
+        self.tree.append(leaf)
+        if self.leaves is not None:
+            self.leaves += leaf
 
     def sweep(self, lines: Sequence[bytes]) -> tuple[bytes, ...]:
         """Weigh and pass a run of plain lines at once, signatures apart; their hashes.
@@ -242,6 +248,8 @@ class Chain:
         append = self.tree.append
         for leaf in swept.leaves:
             append(leaf)
+        if self.leaves is not None:
+            self.leaves += b"".join(swept.leaves)
         self.size += len(lines)
         self._prev = swept.hashes[-1]
         return swept.hashes
