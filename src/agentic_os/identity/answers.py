@@ -31,6 +31,8 @@ class StandingView:
     code: str
     message: str = ""
     conflict: bool = False
+    cosigned_at: str = ""
+    """When the witness signed what it stands for; empty when it signed nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -65,8 +65,9 @@ def take_round(ready: ReadyIdentity, result: RoundResult) -> Taken:
     acknowledged = [one for one in result.outcomes if one.code == "ACKNOWLEDGED"]
     if acknowledged:
         keep_tail(ready.folder, tail_now(ready.journal))
-        stated = state_head(result.head.note.data, ready.keys.signers["identity"])
-        publish(ready.folder / HEAD_NAME, stated)
+        if result.is_quorum:
+            stated = state_head(result.head.note.data, ready.keys.signers["identity"])
+            publish(ready.folder / HEAD_NAME, stated)
         accept_first_policy(ready)
     conflict = _latch(ready, result.conflicts)
     kept: dict[str, _Kept] = {}

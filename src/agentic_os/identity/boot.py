@@ -28,10 +28,12 @@ Invariants:
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, TypeVar
 
-from agentic_os.crypto.envelope.public_keys import PublicKeyEnvelope, identity_id
+from agentic_os.crypto.envelope.public_keys import PublicKeyEnvelope, format_time, identity_id
+from agentic_os.crypto.tlog.note import open_note
 from agentic_os.errors import (
     AgenticOSError,
     CryptoError,
@@ -61,7 +63,13 @@ from agentic_os.identity.session import Identity
 from agentic_os.identity.witness_policy import AcceptedPolicy
 from agentic_os.identity.witnessing import Witnesses
 from agentic_os.ledger.answers import Finding
-from agentic_os.ledger.file.head import HEAD_BYTES, HEAD_NAME, CosignedHead, read_head
+from agentic_os.ledger.file.head import (
+    HEAD_BYTES,
+    HEAD_NAME,
+    CosignedHead,
+    read_cosigned_note,
+    read_head,
+)
 from agentic_os.ledger.file.journal import Journal
 from agentic_os.ledger.file.opening import lock_folder, open_journal
 from agentic_os.ledger.file.verify import Progress
@@ -255,13 +263,18 @@ class _Boot:
         return self._journal
 
     def _cosigned_head(self) -> CosignedHead | None:
-        """Return the stated head if a pinned witness cosigned it."""
+        """Return the stated head if a quorum of the pinned witnesses cosigned it."""
         if self._options.witnesses is None:
             return None
+        policy = self._options.witnesses.policy
+        note = read_cosigned_note(self._folder)
         try:
-            with Folder.open(self._folder) as opened:
-                document = opened.read(HEAD_NAME, limit_bytes=HEAD_BYTES).data
-            return read_head(document, self._options.witnesses.cosigners())
+            opened = () if note is None else open_note(note.note, policy.witness_keys)
+            if not policy.agrees({one.key.vkey for one in opened}):
+                return None
+            with Folder.open(self._folder) as folder:
+                document = folder.read(HEAD_NAME, limit_bytes=HEAD_BYTES).data
+            return read_head(document, policy.witness_keys)
         except (FilesError, CryptoError):
             return None
 
@@ -280,7 +293,11 @@ class _Boot:
             self._known,
             witnesses=tuple(
                 StandingView(
-                    witness=one.name, code=one.code, message=one.message, conflict=one.is_conflict
+                    witness=one.name,
+                    code=one.code,
+                    message=one.message,
+                    conflict=one.is_conflict,
+                    cosigned_at=_time_text(one.cosigned_at),
                 )
                 for one in standings
             ),
@@ -311,6 +328,10 @@ class _Boot:
         if self._replica is not None:
             self._replica.close()
         self._journal = self._projection = self._replica = None
+
+
+def _time_text(seconds: int) -> str:
+    return format_time(datetime.fromtimestamp(seconds, UTC)) if seconds else ""
 
 
 T = TypeVar("T")

@@ -3,15 +3,14 @@
 ``boot`` and the verbs of ``Identity`` answer the rest (append, show, prove, bookmark, rotate).
 """
 
-from collections.abc import Iterable
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 
 from agentic_os.crypto.keys.pairs import VerifyingKey
 from agentic_os.crypto.tlog.checkpoint import parse_signed_checkpoint
-from agentic_os.crypto.tlog.note_keys import NoteKey
-from agentic_os.errors import AgenticOSError
+from agentic_os.crypto.tlog.note import open_note
+from agentic_os.errors import AgenticOSError, CryptoError
 from agentic_os.identity import safe_mode
 from agentic_os.identity.answers import PolicyData
 from agentic_os.identity.boot import BootOptions, boot, boot_to_replace_policy
@@ -35,6 +34,8 @@ from agentic_os.ledger.file.show import LineFilter, show_lines
 from agentic_os.ledger.file.storage import LEDGER_NAME, FileStorage
 from agentic_os.ledger.file.verify import Progress, verify_storage
 from agentic_os.ledger.gold import verify_gold
+from agentic_os.witness.client.policy import QuorumPolicy
+from agentic_os.witness.codes import ERRORS as WITNESS_ERRORS
 
 _GOOD_STANDINGS = frozenset({"LEVEL", "BEHIND"})
 
@@ -100,19 +101,32 @@ def repair_from_copy(
     copy: Path,
     *,
     checkpoint: bytes,
-    witnesses: Iterable[NoteKey],
+    policy: QuorumPolicy | None,
     projection_url: str = "",
 ) -> RepairData:
     """Restore the cosigned first lines of a copy, and forget what was derived from the others.
 
+    Args:
+        folder: the identity's.
+        copy: as for ``restore_prefix``.
+        checkpoint: the cosigned note.
+        policy: whose quorum must have cosigned it.
+        projection_url: as for ``BootOptions``.
+
     Raises:
-        LedgerError, VerificationError: as ``restore_prefix``; ``PROJECTION_UNUSABLE``.
+        VerificationError: ``QUORUM_MISSING``. LedgerError, VerificationError: as
+            ``restore_prefix``; ``PROJECTION_UNUSABLE``.
     """
+    keys = () if policy is None else policy.witness_keys
+    with suppress(CryptoError):  # what is no note, restore_prefix refuses with its own words
+        opened = open_note(parse_signed_checkpoint(checkpoint).note, keys)
+        if policy is not None and not policy.agrees({one.key.vkey for one in opened}):
+            raise WITNESS_ERRORS.error("QUORUM_MISSING")
     done = restore_prefix(
         folder,
         copy,
         checkpoint=checkpoint,
-        witnesses=witnesses,
+        witnesses=keys,
         witness_keys=PinnedKeys(folder),
     )
     with closing(open_tables(folder)) as projection:

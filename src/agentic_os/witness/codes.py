@@ -11,6 +11,7 @@ from agentic_os.errors import (
     VerificationError,
     WitnessConflictError,
     WitnessError,
+    WitnessRefusedError,
 )
 
 _NEWEST_BACKUP: Final = "Restore the newest backup; clients notice one that is too old."
@@ -38,7 +39,7 @@ ERRORS: Final = ErrorTable(
     ),
     (
         "WITNESS_KEY_CHANGED",
-        WitnessConflictError,
+        VerificationError,
         "The receipt key of the witness is not the pinned one.",
         "Ask the witness's operator for its key before you trust it again.",
     ),
@@ -50,9 +51,15 @@ ERRORS: Final = ErrorTable(
     ),
     (
         "REFUSED_CONFLICT",
-        WitnessConflictError,
-        "The witness refuses, as for a conflict, and says no more.",
+        WitnessRefusedError,
+        "The witness refuses, as for a conflict, and shows nothing signed that proves one.",
         _ASK_OPERATOR,
+    ),
+    (
+        "WITNESS_STALE",
+        WitnessError,
+        "The witness shows no signature that is recent enough to say where it is now.",
+        "Somebody may replay an old answer. Look at both clocks, then ask again.",
     ),
     # What else an answer can be
     (

@@ -8,19 +8,24 @@ An attacker here is somebody with full access to the machine: files, keys, backu
 not have is the witnesses' memory.
 """
 
+import hashlib
 import json
 import re
 import shutil
+import socket
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
+import httpx
 import pytest
 
 from agentic_os.crypto.canonical.json import encode
 from agentic_os.crypto.canonical.texts import encode_base64, sha256_text
+from agentic_os.crypto.envelope.public_keys import make_identity_envelope
 from agentic_os.crypto.keys.files import read_key
 from agentic_os.crypto.keys.pairs import ED25519, ML_DSA_87, SigningKey, generate_key
 from agentic_os.crypto.tlog.note_keys import NoteSigner
@@ -32,11 +37,13 @@ from agentic_os.identity.session import Identity
 from agentic_os.ledger.layout import key_path
 from agentic_os.ledger.line.entry import draft, encode_entry, new_salt, sign_line, timestamp
 from agentic_os.ledger.writing import request
+from agentic_os.witness.client.http import WitnessClient
 from agentic_os.witness.client.policy import parse_policy
 from agentic_os.witness.client.rounds import WitnessRounds
 from agentic_os.witness.client.submission import build_bookmark
 from agentic_os.witness.protocol.add_checkpoint import AddCheckpoint, write_add_checkpoint
 from agentic_os.witness.protocol.json import write_request
+from agentic_os.witness.service.clock import WatchedClock
 from agentic_os.witness.service.config import WitnessConfig
 from support.witness.actors import HTTP, Owner, Serving, new_witness, policy_of, serving
 
@@ -605,6 +612,119 @@ def other_key_behind_the_address(running: Serving, memory: Path) -> str:
         return rounds.witness(owner.add(1).ledger()).outcomes[0].code
 
 
+def other_envelope(running: Serving, _: Path) -> str:
+    owner = Owner(seed=1).add(9)
+    assert bookmark(running, owner, old=None) == "201 ACKNOWLEDGED"
+    at = datetime(2026, 2, 2, tzinfo=UTC)
+    envelope = make_identity_envelope(owner.identity_key.public, created_at=at)
+    ledger = replace(owner.cut(2).ledger(), envelope=envelope)
+    request = build_bookmark(ledger, ordinal=2, old_size=None, binds=False)
+    return post(running, write_request(request))
+
+
+def line_end_in_the_id(running: Serving, _: Path) -> str:
+    request = build_bookmark(Owner(seed=1).add(1).ledger(), ordinal=1, old_size=None, binds=False)
+    tree = json.loads(write_request(request))
+    return post(running, json.dumps({**tree, "identity_id": tree["identity_id"] + "\n"}).encode())
+
+
+def time_outside_the_calendar(running: Serving, _: Path) -> str:
+    request = build_bookmark(Owner(seed=1).add(1).ledger(), ordinal=1, old_size=None, binds=False)
+    tree = json.loads(write_request(request))
+    tree["identity_public_key"]["expires_at"] = "9999-12-31T23:59:59-23:59"
+    return post(running, json.dumps(tree).encode())
+
+
+def many_identities(running: Serving, _: Path) -> str:
+    most = running.config.client_registrations_per_day
+    for seed in range(most):
+        assert bookmark(running, Owner(seed=seed).add(1), old=None) == "201 ACKNOWLEDGED"
+    return bookmark(running, Owner(seed=most).add(1), old=None)
+
+
+def many_connections(running: Serving, _: Path) -> str:
+    host, port = running.url.removeprefix("http://").split(":")
+    with ExitStack() as stack:
+        lines = [
+            stack.enter_context(socket.create_connection((host, int(port)), timeout=10))
+            for _ in range(running.config.client_connections + 1)
+        ]
+        return f"{lines[-1].recv(12).decode()[-3:]} TOO_MANY_CONNECTIONS"
+
+
+def leaping_clock(running: Serving, _: Path) -> str:
+    days = [0]
+    running.desk._clock = WatchedClock(lambda: time.time() + 86_400 * days[0], time.time)
+    owner = Owner(seed=1).add(1)
+    assert bookmark(running, owner, old=None) == "201 ACKNOWLEDGED"
+    days[0] = 400
+    leapt = bookmark(running, owner.add(1), old=None)
+    days[0] = 0
+    assert bookmark(running, owner, old=None) == "200 ACKNOWLEDGED"
+    return leapt
+
+
+def answered_by(running: Serving, memory: Path, answer: Callable[[str], httpx.Response]) -> str:
+    """Ask a witness behind somebody who answers in its place, once it has acknowledged."""
+    owner = Owner(seed=1).add(9)
+    assert standing(running, owner, memory) == "ACKNOWLEDGED"
+
+    def between(request: httpx.Request) -> httpx.Response:
+        if request.url.path.startswith("/witness/pubkey"):
+            return HTTP.get(f"{running.url}{request.url.path}")
+        return answer(request.method)
+
+    rounds = WitnessRounds(
+        policy=policy_of(running),
+        folder=memory,
+        clock=time.time,
+        connect=lambda url: WitnessClient(url, transport=httpx.MockTransport(between)),
+    )
+    outcome = rounds.witness(owner.add(1).ledger()).outcomes[0]
+    assert not outcome.is_conflict
+    assert standing(running, owner, memory) == "ACKNOWLEDGED"  # nothing was latched
+    return outcome.code
+
+
+def unsigned_conflict(running: Serving, memory: Path) -> str:
+    refusal = {"error": "witness bookmark rollback or fork", "witnessed_size": 5000}
+    return answered_by(running, memory, lambda _: httpx.Response(409, json=refusal))
+
+
+def silence(running: Serving, memory: Path) -> str:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        policy = policy_of(running)
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        rounds = WitnessRounds(
+            policy=replace(policy, witnesses=(replace(policy.witnesses[0], url=url),)),
+            folder=memory,
+            clock=time.time,
+            connect=lambda url: WitnessClient(url, total_seconds=0.3),
+        )
+        return rounds.witness(Owner(seed=1).add(1).ledger()).outcomes[0].code
+
+
+def replayed_note(running: Serving, memory: Path) -> str:
+    """A note of 200 days ago, shown to the owner of a ledger that was rolled back to it."""
+    owner = Owner(seed=1).add(9)
+    running.desk._clock = lambda: time.time() - 200 * 86_400
+    assert bookmark(running, owner, old=0, binds=True) == "201 ACKNOWLEDGED"
+    digest = hashlib.sha256(owner.origin.encode()).hexdigest()
+    old = HTTP.get(f"{running.url}/{digest}/checkpoint").content
+    assert bookmark(running, Owner(seed=1).add(30), old=9) == "200 ACKNOWLEDGED"
+
+    def replaying(request: httpx.Request) -> httpx.Response:
+        return httpx.Response(200 if request.method == "GET" else 503, content=old)
+
+    rounds = WitnessRounds(
+        policy=policy_of(running),
+        folder=memory,
+        clock=time.time,
+        connect=lambda url: WitnessClient(url, transport=httpx.MockTransport(replaying)),
+    )
+    return rounds.ask_standing(owner.ledger())[0].code
+
+
 ON_A_WITNESS: dict[str, Callable[[Serving, Path], str]] = {
     "without proof: a smaller ordinal": unproved_rollback,
     "without proof: another hash at the same ordinal": unproved_fork_of_the_same_length,
@@ -618,6 +738,15 @@ ON_A_WITNESS: dict[str, Callable[[Serving, Path], str]] = {
     "use an identity key that was replaced": retired_identity_key,
     "steal the checkpoint key and cosign a far longer tree": fast_forward,
     "put another witness behind the address": other_key_behind_the_address,
+    "come with the same key in another envelope, at a smaller ordinal": other_envelope,
+    "put a line end into the identity's id": line_end_in_the_id,
+    "give a time that lies outside the calendar": time_outside_the_calendar,
+    "register identity after identity": many_identities,
+    "hold connection after connection": many_connections,
+    "set its clock 400 days ahead": leaping_clock,
+    "answer in its place that there is a conflict": unsigned_conflict,
+    "let it say nothing": silence,
+    "show a client the public note of 200 days ago": replayed_note,
 }
 
 

@@ -90,7 +90,7 @@ def test_a_cosigned_copy_repairs(folder: Path, tmp_path: Path, witnesses: Memory
     path = folder / LEDGER_NAME
     path.write_bytes(path.read_bytes().replace(b"event 1", b"event X"))
     assert identity_health(folder).state == "damaged"
-    data = repair_from_copy(folder, copy, checkpoint=note.encode(), witnesses=witnesses.cosigners())
+    data = repair_from_copy(folder, copy, checkpoint=note.encode(), policy=witnesses.policy)
     assert (data.action, data.lines) == ("prefix_restored", 3)
     with booted(folder, witnesses) as identity:
         assert identity.report.mode == "ready"

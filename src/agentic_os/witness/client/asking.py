@@ -1,5 +1,9 @@
 """One witness, one head: send, prove again from the size it holds, judge, remember.
 
+Boot asks for the newest head alone. A public note can be replayed by anybody on the way, so one
+that was not cosigned within the bound counts only for what it proves against the ledger; the
+witness is asked to cosign the same size anew.
+
 A witness is asked in AII OS's dialect with our proof, or as a C2SP witness with the log's
 Ed25519 line alone, so that any of them takes the body. A stale size is answered once by a proof
 from the size that the witness holds; a second refusal is judged like the first.
@@ -8,21 +12,23 @@ from the size that the witness holds; a second refusal is judged like the first.
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from agentic_os.crypto.envelope.public_keys import PublicKeyEnvelope
 from agentic_os.crypto.tlog.checkpoint import SignedCheckpoint
 from agentic_os.crypto.tlog.note import NoteSignature
+from agentic_os.crypto.tlog.note_keys import NoteKey
 from agentic_os.errors import VerificationError, WitnessConflictError, WitnessError
 from agentic_os.witness.client.http import BookmarkReply, RefusedAnswerError, WitnessClient
 from agentic_os.witness.client.memory import WitnessedState, WitnessMemory
 from agentic_os.witness.client.outcomes import WitnessOutcome
 from agentic_os.witness.client.policy import PolicyWitness
 from agentic_os.witness.client.standing import (
+    StandingCode,
     judge_cosignature,
     judge_newest,
     judge_receipt,
-    judge_size,
+    newest_time,
     point_at,
 )
 from agentic_os.witness.client.submission import WitnessedLedger, build_bookmark
@@ -39,8 +45,69 @@ ACKNOWLEDGED: Final = "ACKNOWLEDGED"
 
 ResultT = TypeVar("ResultT")
 
-_CONFLICT_STATUS: Final = 409
-_INCONSISTENT_STATUS: Final = 422
+_CONFLICT_STATUSES: Final = frozenset({409, 422})
+_CLOCKS_SECONDS: Final = 60
+"""How far two honest clocks may stand apart."""
+
+
+class Newest(NamedTuple):
+    """Where a witness stands, and when it last signed that (POSIX seconds, 0 for never)."""
+
+    code: StandingCode
+    cosigned_at: int
+
+
+def ask_newest(
+    client: WitnessClient,
+    *,
+    ledger: WitnessedLedger,
+    key: NoteKey,
+    state: WitnessedState,
+    now: int,
+    fresh_seconds: int,
+) -> Newest:
+    """Ask a witness for its newest checkpoint of a ledger, signed within ``fresh_seconds``.
+
+    Raises:
+        WitnessConflictError; WitnessError: ``WITNESS_STALE``, as ``WitnessClient.newest``;
+        VerificationError.
+    """
+    newest = client.newest(hashlib.sha256(ledger.origin.encode()).hexdigest())
+    if newest is not None:
+        size, time = newest.checkpoint.size, newest_time(newest, key)
+        is_old = not 0 <= now - time <= fresh_seconds
+        if is_old and 0 < size <= ledger.tree.size:
+            # A note that contradicts the ledger does so at any age: that is judged first.
+            judge_newest(
+                newest,
+                ledger=ledger,
+                key=key,
+                state=replace(state, cosigned_at=0, acknowledged=None),
+                now=now,
+            )
+            newest = _cosigned_anew(client, size, ledger, key)
+            if (
+                not -_CLOCKS_SECONDS
+                <= now - newest_time(newest, key)
+                <= max(fresh_seconds, _CLOCKS_SECONDS)
+            ):
+                raise ERRORS.error("WITNESS_STALE")
+    code = judge_newest(newest, ledger=ledger, key=key, state=state, now=now)
+    return Newest(code, 0 if newest is None else newest_time(newest, key))
+
+
+def _cosigned_anew(
+    client: WitnessClient, size: int, ledger: WitnessedLedger, key: NoteKey
+) -> SignedCheckpoint:
+    head = ledger.head(size)
+    try:
+        lines = client.add_checkpoint(AddCheckpoint(old_size=size, consistency=(), head=head))
+    except RefusedAnswerError as error:
+        raise ERRORS.error(
+            "WITNESS_STALE", f"the witness shows {size} lines and does not sign them: {error.code}"
+        ) from None
+    ours = [line for line in lines if (line.name, line.key_id) == (key.name, key.key_id)]
+    return replace(head, note=head.note.signed_by(*ours))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,35 +188,40 @@ class Asking:
             raise  # it moved meanwhile: the next round asks again
 
     def _judged(self, error: RefusedAnswerError, old_size: int) -> int:
-        """Turn a refusal into a conflict, or into the size to prove from."""
-        held = error.witnessed_size
-        if held is not None:
-            judge_size(held, ledger=self.ledger, state=self.state)
-            if error.code == OLD_SIZE_STALE and held != old_size:
-                return held
-            raise ERRORS.error("WITNESS_FORK", f"the witness holds another tree of {held} lines")
-        if error.code == BINDING_MISSING and self.state.bound_to == self._own_binding:
-            raise ERRORS.error(
-                "WITNESS_WENT_BACK", "the witness went back: it forgot the origin's binding"
-            )
-        if error.status == _INCONSISTENT_STATUS:
-            raise ERRORS.error("WITNESS_FORK", error.message)
-        if error.status == _CONFLICT_STATUS:
-            raise ERRORS.error(self._conflict_code(), error.message)
+        """Turn a refusal into a conflict that is proved, or into the size to prove from.
+
+        An error status is nobody's signature: it sends us to look for one, and no further.
+        """
+        held, last = error.witnessed_size, self.state.acknowledged
+        least = last.ordinal if last and last.root else 0
+        if (
+            held is not None
+            and error.code == OLD_SIZE_STALE
+            and held != old_size
+            and least <= held <= self.ledger.tree.size
+        ):
+            return held
+        is_forgotten = error.code == BINDING_MISSING and self.state.bound_to == self._own_binding
+        if held is not None or is_forgotten or error.status in _CONFLICT_STATUSES:
+            self._look_for_evidence()
+            raise ERRORS.error("REFUSED_CONFLICT", error.message)
         raise error
 
-    def _conflict_code(self) -> str:
-        """Ask what the witness holds, where it says only that it is a conflict."""
+    def _look_for_evidence(self) -> None:
+        """Ask what the witness has signed; raise the conflict if that shows one."""
         try:
-            newest = self.client.newest(hashlib.sha256(self.ledger.origin.encode()).hexdigest())
-            judge_newest(
-                newest, ledger=self.ledger, key=self.witness.key, state=self.state, now=self.now
+            ask_newest(
+                self.client,
+                ledger=self.ledger,
+                key=self.witness.key,
+                state=self.state,
+                now=self.now,
+                fresh_seconds=0,
             )
-        except WitnessConflictError as error:
-            return error.code
+        except WitnessConflictError:
+            raise
         except (WitnessError, VerificationError):
-            pass
-        return "REFUSED_CONFLICT"
+            return
 
     def _keep(
         self, line: NoteSignature | None, *, bound_to: str, answer: bytes | None = None

@@ -4,8 +4,12 @@ Nothing is trusted here: answers are parsed and bounded, what they mean is decid
 ``rounds``. Redirects are refused and the network's faults become one error code.
 """
 
+import socket
+import threading
+import time
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import msgspec
 
@@ -37,8 +41,11 @@ if TYPE_CHECKING:
     import httpx
 
 ANSWER_BYTES: Final = 1024 * 1024
-TIMEOUT_SECONDS: Final = 30.0
+TOTAL_SECONDS: Final = 10.0
+"""How long all that one client asks may take: a witness that says nothing, or one byte a second,
+must not hold up the one who asks."""
 
+_CONNECTED: Final = frozenset({"connection.connect_tcp.complete", "connection.start_tls.complete"})
 _OK: Final = 200
 _CREATED: Final = 201
 _NOT_FOUND: Final = 404
@@ -75,18 +82,34 @@ class _RefusalShape(msgspec.Struct, frozen=True):
 class WitnessClient:
     """Speaks to the witness at one submission prefix; close it, or use it with ``with``."""
 
-    def __init__(self, url: str, *, transport: "httpx.BaseTransport | None" = None) -> None:
-        """``url`` is the submission prefix; ``transport`` replaces the network in tests."""
+    def __init__(
+        self,
+        url: str,
+        *,
+        transport: "httpx.BaseTransport | None" = None,
+        total_seconds: float = TOTAL_SECONDS,
+    ) -> None:
+        """Keep where to ask.
+
+        Args:
+            url: the submission prefix.
+            transport: replaces the network in tests.
+            total_seconds: how long everything that is asked may take.
+        """
         import httpx
 
         # A proxy of the environment's is for the world, not for this machine.
         self._http = httpx.Client(
             trust_env=not is_loopback_url(url),
             base_url=url.rstrip("/") + "/",
-            timeout=TIMEOUT_SECONDS,
+            timeout=total_seconds,
             follow_redirects=False,
             transport=transport,
         )
+
+        self._total_seconds = total_seconds
+        self._deadline = time.monotonic() + total_seconds
+        self._sockets: list[socket.socket] = []
 
     def __enter__(self) -> Self:
         """Use as a context manager."""
@@ -191,6 +214,16 @@ class WitnessClient:
     def _send(self, request: "httpx.Request") -> tuple[int, bytes]:
         import httpx
 
+        left = self._deadline - time.monotonic()
+        # The network library bounds each wait by itself; only closing the line ends them all.
+        ending = threading.Timer(max(left, 0.0), self._hang_up)
+        ending.daemon = True
+        request.extensions = {
+            **request.extensions,
+            "timeout": httpx.Timeout(max(left, 0.001)).as_dict(),
+            "trace": self._note_socket,
+        }
+        ending.start()
         try:
             answer = self._http.send(request, stream=True)
             try:
@@ -201,11 +234,30 @@ class WitnessClient:
                         raise _invalid(f"its answer is larger than {ANSWER_BYTES} bytes")
             finally:
                 answer.close()
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
+        except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
+            if time.monotonic() >= self._deadline:
+                raise ERRORS.error(
+                    "WITNESS_UNREACHABLE",
+                    f"the witness has not answered within {self._total_seconds:g} seconds",
+                ) from None
             raise ERRORS.error(
                 "WITNESS_UNREACHABLE", f"the witness cannot be reached: {type(error).__name__}"
             ) from None
+        finally:
+            ending.cancel()
         return answer.status_code, bytes(body)
+
+    def _note_socket(self, event: str, details: dict[str, Any]) -> None:
+        """Keep the socket of a connection that was made; httpx tells of it on the way."""
+        if event in _CONNECTED:
+            found = details["return_value"].get_extra_info("socket")
+            if found is not None:
+                self._sockets.append(found)
+
+    def _hang_up(self) -> None:
+        for line in self._sockets:
+            with suppress(OSError):
+                line.shutdown(socket.SHUT_RDWR)
 
 
 def _expect(status: int, body: bytes) -> bytes:

@@ -57,12 +57,14 @@ class Standing:
     """Where one witness says the ledger is.
 
     ``code`` is ``LEVEL``, ``BEHIND``, ``UNKNOWN``, one of ``CONFLICT_CODES``, or the code of
-    what failed (``WITNESS_UNREACHABLE``).
+    what failed (``WITNESS_UNREACHABLE``). ``cosigned_at`` is when the witness signed what it
+    stands for (POSIX seconds).
     """
 
     name: str
     code: str
     message: str = ""
+    cosigned_at: int = 0
 
     @property
     def is_conflict(self) -> bool:

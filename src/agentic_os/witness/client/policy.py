@@ -92,6 +92,10 @@ class QuorumPolicy:
         texts = (" ".join(word for word in line if word is not None) for line in lines)
         return "".join(f"{text}\n" for text in texts).encode("utf-8", "surrogateescape")
 
+    def agrees(self, cosigners: Collection[str]) -> bool:
+        """Return whether these vkeys are a quorum that holds at least one witness."""
+        return bool(cosigners) and self.is_satisfied(cosigners)
+
     def is_satisfied(self, cosigners: Collection[str]) -> bool:
         """Whether cosignatures of the keys with these vkeys make a quorum."""
         agreed = {item.name for item in self.witnesses if item.key.vkey in cosigners}

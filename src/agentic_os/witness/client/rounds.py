@@ -5,7 +5,6 @@ A witness is asked in AII OS's dialect where it serves a receipt key, else in C2
 asked again until a person clears it. What fails for another reason is reported and passes.
 """
 
-import hashlib
 import re
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -19,19 +18,22 @@ from agentic_os.crypto.tlog.checkpoint import SignedCheckpoint
 from agentic_os.crypto.tlog.note_keys import NoteKey
 from agentic_os.errors import AgenticOSError, WitnessConflictError
 from agentic_os.files.publishing import private_folder
-from agentic_os.witness.client.asking import Asking
+from agentic_os.witness.client.asking import Asking, ask_newest
 from agentic_os.witness.client.http import WitnessClient
 from agentic_os.witness.client.memory import WitnessMemory
 from agentic_os.witness.client.outcomes import KeptReceipt, RoundResult, Standing, WitnessOutcome
 from agentic_os.witness.client.pinning import pinned_receipt_key
 from agentic_os.witness.client.policy import PolicyWitness, QuorumPolicy
 from agentic_os.witness.client.receipt_files import export_receipt
-from agentic_os.witness.client.standing import judge_memory, judge_newest
+from agentic_os.witness.client.standing import judge_memory
 from agentic_os.witness.client.submission import WitnessedLedger
 from agentic_os.witness.codes import ERRORS
 from agentic_os.witness.protocol.json import read_receipt
 
-MOST_ASKED_AT_ONCE: Final = 8
+MOST_ASKED_AT_ONCE: Final = 64
+FRESH_SECONDS: Final = 3600
+FRESH_BOUNDS_SECONDS: Final = (60, 86_400)
+"""Least and most that a person may choose instead."""
 
 _NOT_PLAIN: Final = re.compile(r"[^A-Za-z0-9_.-]")
 
@@ -49,6 +51,7 @@ class WitnessRounds:
         roots: by a witness's name in the policy, where each has an operator of its own.
         connect: makes the client of a URL.
         clock: POSIX seconds.
+        fresh_seconds: how old a cosignature may be that says where a witness stands.
     """
 
     policy: QuorumPolicy
@@ -57,6 +60,7 @@ class WitnessRounds:
     roots: Mapping[str, PublicKeyEnvelope] = field(default_factory=dict)
     connect: Callable[[str], WitnessClient] = WitnessClient
     clock: Callable[[], float]
+    fresh_seconds: int = FRESH_SECONDS
 
     def witness(self, ledger: WitnessedLedger) -> RoundResult:
         """Bring the ledger's head before every witness; never raises for one of them."""
@@ -168,17 +172,17 @@ class WitnessRounds:
             state = WitnessMemory(self.folder, witness.key).state()
             judge_memory(state, ledger=ledger)
             with self.connect(witness.url or "") as client:
-                newest = client.newest(hashlib.sha256(ledger.origin.encode()).hexdigest())
-            code = judge_newest(
-                newest,
-                ledger=ledger,
-                key=witness.key,
-                state=state,
-                now=int(self.clock()),
-            )
+                newest = ask_newest(
+                    client,
+                    ledger=ledger,
+                    key=witness.key,
+                    state=state,
+                    now=int(self.clock()),
+                    fresh_seconds=self.fresh_seconds,
+                )
         except AgenticOSError as error:
             return Standing(name=witness.name, code=error.code, message=error.message)
-        return Standing(name=witness.name, code=code)
+        return Standing(name=witness.name, code=newest.code, cosigned_at=newest.cosigned_at)
 
 
 def _failed(name: str, code: str, message: str) -> WitnessOutcome:

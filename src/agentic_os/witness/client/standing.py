@@ -4,14 +4,15 @@
 WITNESS_AHEAD       the witness holds more than this ledger: the ledger was rolled back
 WITNESS_FORK        it holds another history at a place that this ledger has too
 WITNESS_WENT_BACK   it holds less than it once signed for: its own memory was rolled back
-WITNESS_KEY_CHANGED its receipt key is not the pinned one
 ORIGIN_CHANGED      what is remembered here is about another ledger: a new genesis in the old
                     place, or another identity swapped in
-REFUSED_CONFLICT    a refusal that stands for a conflict (409) and says no more
 ==================  =======================================================================
 
-These are integrity conflicts: a client latches them. All else (unreachable, busy, below the
-cadence, an answer that does not verify) passes and is only reported. Sources: AII OS formats,
+These are integrity conflicts, and each rests on evidence: on what the witness signed, or on the
+client's own memory. A client latches them. What anybody on the way could have written, an error
+status or a missing checkpoint, is reported (``REFUSED_CONFLICT``) and latches nothing; so is
+another receipt key than the pinned one, a signature that is older than it should be
+(``WITNESS_STALE``), and all else (unreachable, busy, below the cadence). Sources: AII OS formats,
 section 4.5; witness reference, sections 2, 5.4 and 6.
 """
 
@@ -33,9 +34,7 @@ CONFLICT_CODES: Final = frozenset(
         "WITNESS_AHEAD",
         "WITNESS_FORK",
         "WITNESS_WENT_BACK",
-        "WITNESS_KEY_CHANGED",
         "ORIGIN_CHANGED",
-        "REFUSED_CONFLICT",
     }
 )
 CLOCK_OFF_SECONDS: Final = 24 * 3600
@@ -112,8 +111,20 @@ def judge_cosignature(
     return time
 
 
+def newest_time(newest: SignedCheckpoint, key: NoteKey) -> int:
+    """Return the newest time at which a witness cosigned a checkpoint.
+
+    Raises:
+        VerificationError: ``COSIGNATURE_INVALID``.
+    """
+    try:
+        return max(item.time or 0 for item in open_note(newest.note, [key]))
+    except CryptoError as error:
+        raise ERRORS.error("COSIGNATURE_INVALID", error.message) from None
+
+
 def judge_size(size: int, *, ledger: WitnessedLedger, state: WitnessedState) -> None:
-    """Judge the tree size that a witness says it holds.
+    """Judge the tree size that a witness has signed for just now.
 
     Raises:
         WitnessConflictError: when that contradicts the ledger or what the witness once signed.
@@ -147,18 +158,18 @@ def judge_newest(
     last = state.acknowledged
     if newest is None:
         if last and last.root:
-            raise _went_back("it shows no checkpoint, and cosigned one before")
+            raise ERRORS.error(
+                "REFUSED_CONFLICT", "the witness shows no checkpoint, and cosigned one before"
+            )
         return "UNKNOWN"
-    checkpoint = newest.checkpoint
-    try:
-        times = [item.time or 0 for item in open_note(newest.note, [key])]
-    except CryptoError as error:
-        raise ERRORS.error("COSIGNATURE_INVALID", error.message) from None
+    checkpoint, time = newest.checkpoint, newest_time(newest, key)
     if checkpoint.origin != ledger.origin:
         raise ERRORS.error("COSIGNATURE_INVALID", "a checkpoint of another origin")
-    is_lagging = max(times) < state.cosigned_at and now - state.cosigned_at < MONITORING_LAG_SECONDS
-    if not is_lagging:
+    # An older signature than one that is known says where the witness was, not where it is.
+    if time >= state.cosigned_at or checkpoint.size > ledger.tree.size:
         judge_size(checkpoint.size, ledger=ledger, state=state)
+    elif now - state.cosigned_at >= MONITORING_LAG_SECONDS:
+        raise ERRORS.error("WITNESS_STALE", "the witness shows an older signature than it gave")
     if checkpoint.size <= ledger.tree.size and checkpoint.root != ledger.tree.root(checkpoint.size):
         raise ERRORS.error(
             "WITNESS_FORK", f"the witness holds another tree of {checkpoint.size} lines"

@@ -1,8 +1,13 @@
 """The client against answers that no honest witness gives, and against a C2SP-only witness."""
 
+import hashlib
 import json
+import socket
+import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
@@ -210,16 +215,19 @@ def test_a_public_witness_that_knows_more_or_less_is_judged(tmp_path: Path) -> N
     asking.witness(owner.ledger())
 
     public.size = 3
-    assert asking.witness(owner.add(3).ledger()).outcomes[0].code == "WITNESS_WENT_BACK"
-    asking.release("p")
+    assert asking.witness(owner.add(3).ledger()).outcomes[0].code == "REFUSED_CONFLICT"
     public.size = 7
     assert asking.witness(owner.ledger()).outcomes[0].code == "ACKNOWLEDGED"
     public.size = 100
-    assert asking.witness(owner.add(1).ledger()).outcomes[0].code == "WITNESS_AHEAD"
+    assert asking.witness(owner.add(1).ledger()).outcomes[0].code == "REFUSED_CONFLICT"
+    assert asking.policy.witnesses  # a size that nobody signed latches nothing
+    public.size = owner.ledger().tree.size
+    assert asking.witness(owner.ledger()).outcomes[0].code == "ACKNOWLEDGED"
 
 
 @pytest.mark.parametrize(
-    ("status", "code"), [(422, "WITNESS_FORK"), (403, "WITNESS_REFUSED"), (500, "WITNESS_REFUSED")]
+    ("status", "code"),
+    [(422, "REFUSED_CONFLICT"), (403, "WITNESS_REFUSED"), (500, "WITNESS_REFUSED")],
 )
 def test_a_public_witness_that_refuses(tmp_path: Path, status: int, code: str) -> None:
     public = PublicWitness()
@@ -241,7 +249,7 @@ def test_a_public_witness_that_moves_meanwhile_is_asked_again_next_time(tmp_path
     assert not result.conflicts
 
 
-def test_a_conflict_without_a_size_is_looked_into_and_stays_one(tmp_path: Path) -> None:
+def test_a_conflict_that_nothing_signed_shows_is_reported_and_not_latched(tmp_path: Path) -> None:
     keys = read_witness_keys(new_witness(tmp_path / "w"))
     stated = {
         "witness_public_key_hash": keys.receipt_public.sha256,
@@ -268,7 +276,8 @@ def test_a_conflict_without_a_size_is_looked_into_and_stays_one(tmp_path: Path) 
     )
     result = rounds.witness(Owner(seed=1).add(5).ledger())
 
-    assert [item.code for item in result.conflicts] == ["REFUSED_CONFLICT"]
+    assert [item.code for item in result.outcomes] == ["REFUSED_CONFLICT"]
+    assert not result.conflicts
 
 
 def test_a_witness_with_receipts_never_becomes_one_without(tmp_path: Path) -> None:
@@ -299,3 +308,91 @@ def test_a_witness_on_this_machine_is_never_asked_through_a_proxy(
         assert asking.min_cadence() == 0
     with WitnessClient("http://witness.example/w1") as asking:
         assert failure(asking.min_cadence).code == "WITNESS_UNREACHABLE"
+
+
+def dripping(folder: Path, *, head: bytes) -> Callable[[], tuple[str, Callable[[], None]]]:
+    """A server that sends a head at once and then a byte now and then, for ever."""
+    del folder
+
+    def start() -> tuple[str, Callable[[], None]]:
+        listening = socket.create_server(("127.0.0.1", 0))
+        stop = threading.Event()
+
+        def serve() -> None:
+            line, _ = listening.accept()
+            with line, suppress(OSError):
+                line.sendall(head)
+                while not stop.wait(0.05):
+                    line.sendall(b"x")
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+
+        def end() -> None:
+            stop.set()
+            listening.close()
+            thread.join(5)
+
+        return f"http://127.0.0.1:{listening.getsockname()[1]}", end
+
+    return start
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"",
+        b"HTTP/1.1 200 OK\r\nx-drip: ",
+        b"HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n",
+    ],
+)
+def test_a_witness_that_drips_is_left_when_its_time_is_over(tmp_path: Path, head: bytes) -> None:
+    url, end = dripping(tmp_path, head=head)()
+    try:
+        with WitnessClient(url, total_seconds=0.5) as asking:
+            first = failure(asking.receipt_key)
+            again = failure(asking.min_cadence)
+    finally:
+        end()
+
+    assert (first.code, again.code) == ("WITNESS_UNREACHABLE", "WITNESS_UNREACHABLE")
+    assert "within 0.5 seconds" in again.message
+
+
+def test_a_replayed_note_does_not_say_where_a_witness_stands(tmp_path: Path) -> None:
+    owner, days = Owner(seed=1).add(5), 200
+    now = [time.time() - days * 86_400]
+    config = WitnessConfig(folder=new_witness(tmp_path / "w"), port=0)
+    with serving(config, clock=lambda: now[0]) as running:
+        policy = policy_of(running)
+        rounds = WitnessRounds(policy=policy, folder=tmp_path / "c", clock=lambda: now[0])
+        assert rounds.witness(owner.ledger()).is_quorum
+        old = httpx.get(f"{running.url}/{origin_digest(owner)}/checkpoint", trust_env=False)
+        assert rounds.witness(owner.add(20).ledger()).is_quorum
+    now[0] = time.time()
+    rolled_back = owner.cut(5)
+
+    def replaying(request: httpx.Request) -> httpx.Response:
+        if request.method == "GET":
+            return httpx.Response(200, content=old.content)
+        return httpx.Response(503)
+
+    asked = WitnessRounds(
+        policy=policy,
+        folder=tmp_path / "nothing-remembered",
+        clock=lambda: now[0],
+        connect=lambda url: WitnessClient(url, transport=httpx.MockTransport(replaying)),
+    )
+    (standing,) = asked.ask_standing(rolled_back.ledger())
+    assert (standing.code, standing.cosigned_at) == ("WITNESS_STALE", 0)
+
+    with serving(config, clock=lambda: now[0]) as running:
+        honest = replace(asked, policy=policy_of(running), connect=WitnessClient)
+        (standing,) = honest.ask_standing(rolled_back.ledger())
+        assert standing.code == "WITNESS_AHEAD"
+        (standing,) = honest.ask_standing(owner.ledger())
+        assert (standing.code, standing.cosigned_at) == ("LEVEL", int(now[0]))  # signed anew
+
+
+def origin_digest(owner: Owner) -> str:
+    return hashlib.sha256(owner.origin.encode()).hexdigest()

@@ -206,8 +206,10 @@ def test_a_witness_born_again_with_the_old_keys_is_noticed(
         (standing,) = asking.ask_standing(owner.ledger())
         result = asking.witness(owner.add(1).ledger())
 
-    assert standing.code == "WITNESS_WENT_BACK"
-    assert codes(result) == ["WITNESS_WENT_BACK"]
+    # Nothing that it has signed contradicts what it signed before: it is told, and not latched.
+    assert standing.code == "REFUSED_CONFLICT"
+    assert codes(result) == ["REFUSED_CONFLICT"]
+    assert not result.conflicts
 
 
 def test_a_lost_answer_is_made_up_for(start: Start, client_folder: Path) -> None:

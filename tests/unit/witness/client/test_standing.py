@@ -65,7 +65,7 @@ def test_where_a_witness_stands() -> None:
     assert newest(cosigned(OWNER, 9)) == "LEVEL"
     assert newest(cosigned(OWNER, 6)) == "BEHIND"
     assert newest(None, WitnessedState()) == "UNKNOWN"
-    assert newest_code(None) == "WITNESS_WENT_BACK"
+    assert newest_code(None) == "REFUSED_CONFLICT"
     assert newest_code(cosigned(replace(OWNER, lines=[*OWNER.lines, b"x"]), 10)) == "WITNESS_AHEAD"
     assert newest_code(cosigned(OWNER.forked(2), 9)) == "WITNESS_FORK"
     assert newest_code(cosigned(OWNER, 4)) == "WITNESS_WENT_BACK"
@@ -77,7 +77,7 @@ def test_a_monitoring_read_may_lag_for_an_hour_and_no_longer() -> None:
     old = cosigned(OWNER, 4, at=NOW - 500)
 
     assert newest(old) == "BEHIND"
-    assert newest_code(old, now=SEEN.cosigned_at + MONITORING_LAG_SECONDS) == "WITNESS_WENT_BACK"
+    assert newest_code(old, now=SEEN.cosigned_at + MONITORING_LAG_SECONDS) == "WITNESS_STALE"
     assert newest_code(cosigned(OWNER.forked(2), 4, at=NOW - 500)) == "WITNESS_FORK"
 
 

@@ -50,7 +50,7 @@ def repair(
             home(where.folder),
             Path(source),
             checkpoint=read_note(checkpoint),
-            witnesses=() if policy is None else policy.witness_keys,
+            policy=policy,
             projection_url=where.projection_url or "",
         )
     else:

@@ -20,12 +20,17 @@ from agentic_os.ledger.file.verify import Progress
 from agentic_os.ledger.layout import WITNESS_FOLDER
 from agentic_os.ledger.line.payloads import Role
 from agentic_os.witness.client.policy import QuorumPolicy, parse_policy
-from agentic_os.witness.client.rounds import WitnessRounds
+from agentic_os.witness.client.rounds import (
+    FRESH_BOUNDS_SECONDS,
+    FRESH_SECONDS,
+    WitnessRounds,
+)
 
 IDENTITY_FOLDER = "identity"
 ROOTS_FOLDER = "witness-roots"
 """In the config folder: ``<name in the policy>.json`` is the public root of its operator."""
 
+_FRESH_VARIABLE = "AGENTIC_OS_WITNESS_FRESH_SECONDS"
 PASSWORD_VARIABLE = "AGENTIC_OS_KEY_PASSWORD"  # noqa: S105 - the name of a variable
 
 
@@ -71,8 +76,23 @@ def read_policy(where: IdentityPlace) -> QuorumPolicy | None:
 def rounds_of(folder: Path, policy: QuorumPolicy) -> WitnessRounds:
     """Make the client that asks the witnesses of a policy."""
     return WitnessRounds(
-        policy=policy, folder=folder / WITNESS_FOLDER, roots=_roots(policy), clock=time.time
+        policy=policy,
+        folder=folder / WITNESS_FOLDER,
+        roots=_roots(policy),
+        clock=time.time,
+        fresh_seconds=_fresh_seconds(),
     )
+
+
+def _fresh_seconds() -> int:
+    """Read how old a cosignature may be that says where a witness stands."""
+    text = os.environ.get(_FRESH_VARIABLE, "")
+    least, most = FRESH_BOUNDS_SECONDS
+    if not text:
+        return FRESH_SECONDS
+    if not text.isdecimal() or not least <= int(text) <= most:
+        raise UsageError(f"{_FRESH_VARIABLE} is a number of seconds from {least} to {most}")
+    return int(text)
 
 
 def password() -> str | None:
