@@ -25,6 +25,9 @@
     [redaction]
     allow = ["AKIAIOSFODNN7EXAMPLE"]   # strings that are no secrets
 
+    [corpus]
+    include = ["vendor/own"]           # folders of code to index, whatever they are called
+
     [synthesis]                        # the model of search --synthesize
     url = "http://127.0.0.1:11434/v1"  # OpenAI-compatible; or: command = ["llm", "-m", "x"]
     model = "qwen3"

@@ -53,6 +53,10 @@ class _Redaction(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     allow: tuple[Text, ...] = ()
 
 
+class _Corpus(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    include: tuple[Text, ...] = ()
+
+
 class _Embedding(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     model: Text | None = None
 
@@ -66,6 +70,7 @@ class _Document(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     project: tuple[_Project, ...] = ()
     grant: tuple[Grant, ...] = ()
     redaction: _Redaction = msgspec.field(default_factory=_Redaction)
+    corpus: _Corpus = msgspec.field(default_factory=_Corpus)
     embedding: _Embedding = msgspec.field(default_factory=_Embedding)
     synthesis: Synthesis | None = None
 
@@ -76,6 +81,7 @@ _FORMS: dict[str, type[msgspec.Struct]] = {
     "project": _Project,
     "grant": Grant,
     "redaction": _Redaction,
+    "corpus": _Corpus,
     "embedding": _Embedding,
     "synthesis": Synthesis,
 }
@@ -108,6 +114,7 @@ def parse_settings(text: str, *, file: Path, home: Path) -> Settings:
         projects=_projects(document, file.parent, home, refusals),
         grants=document.grant,
         redaction_allow=frozenset(document.redaction.allow),
+        corpus_include=document.corpus.include,
         embedding_model=document.embedding.model,
         synthesis=document.synthesis,
     )

@@ -88,6 +88,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     projects: tuple[ListedProject, ...] = ()
     grants: tuple[Grant, ...] = ()
     redaction_allow: frozenset[str] = frozenset()
+    corpus_include: tuple[str, ...] = ()
     embedding_model: str | None = None
     synthesis: Synthesis | None = None
 

@@ -272,3 +272,8 @@ def test_a_key_in_the_place_of_its_variable_is_refused_and_not_shown() -> None:
 
     assert "line 4" in raised.value.message
     assert "0123456789" not in raised.value.message + raised.value.hint
+
+
+def test_folders_of_code_that_are_wanted_are_listed() -> None:
+    assert parse('[corpus]\ninclude = ["vendor/own"]\n').corpus_include == ("vendor/own",)
+    assert "did you mean 'include'" in refusal("[corpus]\nincluded = []\n").message

@@ -9,14 +9,14 @@ import os
 import sqlite3
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
 from agentic_os.aggregate.codes import CODES
-from agentic_os.aggregate.refresh.corpus_files import CorpusFiles, tracked
+from agentic_os.aggregate.refresh.corpus_files import CorpusFiles, Tracked, tracked
 from agentic_os.aggregate.refresh.freshness import KnownFile, is_unchanged
 from agentic_os.aggregate.refresh.intake import Intake
 from agentic_os.aggregate.refresh.surfaces import Progress, silent
@@ -28,6 +28,7 @@ from agentic_os.errors import FilesError
 from agentic_os.files.reading import Folder
 from agentic_os.registry.fleet import Fleet
 from agentic_os.registry.project import Project
+from agentic_os.registry.walk.pruning import Pruning
 from agentic_os.results import Diagnostic
 from agentic_os.text.fencing import one_line
 from agentic_os.text.secrets.redaction import Redactor
@@ -82,6 +83,8 @@ def refresh_corpus(
     *,
     everyone: bool = False,
     home: Path | None = None,
+    personal: str = "",
+    include: Sequence[str] = (),
     progress: Progress = silent,
 ) -> CorpusRefreshed:
     """Make the store hold the sources and documents of the projects that have an index.
@@ -92,18 +95,23 @@ def refresh_corpus(
         redactor: takes secrets out before anything is stored.
         everyone: take every project with retrieval, not only those of tier 3.
         home: the person's home folder, whose own ``.git`` makes no checkout.
+        personal: the text of the person's own ignore file.
+        include: globs of folders to take, by name or by path below the project, whatever they
+            are called.
         progress: told after each project, with the number done and the number of all.
     """
     taken = corpus_projects(fleet, everyone=everyone)
     pks: dict[str, int] = dict(store.connection.execute("SELECT id, pk FROM project"))
     folders = frozenset(os.path.realpath(project.folder) for project in fleet.projects)
     account = _Account()
+    included = _included(include)
     _forget_others(
         store, redactor, {pks[project.id] for project in taken if project.id in pks}, account
     )
     for done, project in enumerate(taken, 1):
         if project.id in pks:
-            _Project(store, project, pks[project.id], redactor, account).refresh(folders, home)
+            one = _Project(store, project, pks[project.id], redactor, account, included)
+            one.refresh(folders, tracked(project.folder, home=home, personal=personal))
         progress(done, len(taken))
     with transaction(store.connection):
         store.connection.execute(
@@ -113,6 +121,19 @@ def refresh_corpus(
     with suppress(sqlite3.Error):
         store.connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
     return _result(store, [project for project in taken if project.id in pks], account)
+
+
+def _included(globs: Sequence[str]) -> Callable[[str], bool]:
+    """Return what says of a folder's path that it, or one above it, is included."""
+    wanted = Pruning(exclude=tuple(globs))
+
+    def is_wanted(path: str) -> bool:
+        parts = path.split("/")
+        return bool(globs) and any(
+            wanted.excludes(part, "/".join(parts[: at + 1])) for at, part in enumerate(parts)
+        )
+
+    return is_wanted
 
 
 @dataclass(slots=True)
@@ -159,11 +180,11 @@ class _Project:
     pk: int
     redactor: Redactor
     account: _Account
+    included: Callable[[str], bool]
 
-    def refresh(self, folders: frozenset[str], home: Path | None) -> None:
+    def refresh(self, folders: frozenset[str], git: Tracked) -> None:
         known = self._known()
         missing = {path for path, row in known.items() if row.role in CORPUS_ROLES}
-        git = tracked(self.project.folder, home=home)
         if git.fault is not None:
             self._note(git.fault)
         start = f"{os.path.realpath(self.project.folder)}/"
@@ -171,6 +192,7 @@ class _Project:
             known=git,
             others={folder[len(start) :] for folder in folders if folder.startswith(start)},
             held=known.keys() - missing,
+            included=self.included,
         )
         with ExitStack() as stack:
             intake = _intake(self.store, self.redactor, stack)

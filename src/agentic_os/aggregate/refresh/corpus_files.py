@@ -4,7 +4,8 @@ Rules (design section 5):
 
 - in a git checkout, tracked files count, and files that no ignore rule hides; without git,
   the ``.gitignore`` files alone decide. git is never run;
-- dependency and output folders are not entered. Other folders that a walk for projects
+- dependency and output folders are not entered, unless the person includes them, or git tracks one
+  below the top that holds no sign of being a copy. Other folders that a walk for projects
   prunes (dotted ones, ``build``, ``target``) are entered where git tracks something in them;
 - other projects of the fleet and other repositories below this one are not entered, nor are
   ``.agents`` and ``.claude``, which other surfaces hold;
@@ -12,14 +13,21 @@ Rules (design section 5):
 """
 
 from collections import Counter
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from agentic_os.aggregate.surfaces.documents import Role
 from agentic_os.aggregate.surfaces.sweep import LIMIT_BYTES, Candidate
-from agentic_os.code.passages.admission import LeftOut, folder_left_out, kind_of, name_left_out
+from agentic_os.code.passages.admission import (
+    LeftOut,
+    folder_left_out,
+    is_copy,
+    kind_of,
+    may_be_own,
+    name_left_out,
+)
 from agentic_os.errors import FilesError
 from agentic_os.files.git.checkout import read_checkout
 from agentic_os.files.git.ignore import MAX_IGNORE_BYTES, IgnoreRules
@@ -53,12 +61,13 @@ class Tracked:
     fault: FilesError | None = None
 
 
-def tracked(folder: Path, *, home: Path | None = None) -> Tracked:
+def tracked(folder: Path, *, home: Path | None = None, personal: str = "") -> Tracked:
     """Read what git knows of the project in ``folder``, in whatever checkout it lies.
 
     Args:
         folder: the project's real folder.
         home: the person's home folder, whose own ``.git`` makes no checkout.
+        personal: the text of the person's own ignore file; every other rule goes before it.
     """
     for top in checkouts_above(str(folder), home=home):
         checkout = read_checkout(Path(top))
@@ -66,14 +75,14 @@ def tracked(folder: Path, *, home: Path | None = None) -> Tracked:
             continue
         prefix = str(folder)[len(top.rstrip("/")) :].lstrip("/")
         prefix = f"{prefix}/" if prefix else ""
-        rules = _rules_above(Path(top), checkout.common_dir, prefix)
+        rules = _rules_above(Path(top), checkout.common_dir, prefix, personal)
         try:
             index = read_index(checkout.git_dir)
         except FilesError as fault:
             return Tracked(rules=rules, prefix=prefix, fault=fault)
         files = {path[len(prefix) :] for path in index if path.startswith(prefix)}
         return Tracked(files=files, folders=_folders(files), rules=rules, prefix=prefix)
-    return Tracked()
+    return Tracked(rules=IgnoreRules().below("", personal))
 
 
 def _folders(files: AbstractSet[str]) -> frozenset[str]:
@@ -86,9 +95,9 @@ def _folders(files: AbstractSet[str]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _rules_above(top: Path, common_dir: Path, prefix: str) -> IgnoreRules:
-    """Return the checkout's own excludes, and the ``.gitignore`` files above the project."""
-    rules = IgnoreRules()
+def _rules_above(top: Path, common_dir: Path, prefix: str, personal: str) -> IgnoreRules:
+    """Return the person's excludes, the checkout's, and those of the folders above the project."""
+    rules = IgnoreRules().below("", personal)
     try:
         with Folder.open(common_dir) as git:
             rules = rules.below("", _ignore_text(git, "info/exclude"))
@@ -122,6 +131,11 @@ _Below = tuple[str, IgnoreRules, bool]
 """A folder to walk: its path, the rules that hold in it, and whether they hide it."""
 
 
+def _nothing(_path: str) -> bool:
+    """Include no folder that rules leave out."""
+    return False
+
+
 @dataclass(slots=True)
 class CorpusFiles:
     """One walk of a project; ``left_out`` fills while it is iterated.
@@ -130,12 +144,14 @@ class CorpusFiles:
         known: what git knows of the project.
         others: folders below the project that are projects of their own.
         held: paths that other surfaces of the project have taken in.
+        included: says of a folder's path that the person wants it, whatever its name.
         left_out: how many files, or whole folders, were left out, by reason.
     """
 
     known: Tracked
     others: AbstractSet[str] = frozenset()
     held: AbstractSet[str] = frozenset()
+    included: Callable[[str], bool] = _nothing
     left_out: Counter[str] = field(default_factory=Counter)
     seen: int = 0
 
@@ -173,7 +189,7 @@ class CorpusFiles:
         if truncated:
             self.left_out[LeftOut.TOO_MANY] += 1
         below: list[_Below] = []
-        reason = self._closed(entries) if here else None
+        reason = self._closed(here, entries) if here else None
         if reason is not None:
             self.left_out[reason] += 1
             return below
@@ -192,9 +208,12 @@ class CorpusFiles:
                 yield found
         return below
 
-    def _closed(self, entries: Sequence[Entry]) -> LeftOut | None:
-        """Why nothing below a folder is taken, by what lies in it."""
+    def _closed(self, here: str, entries: Sequence[Entry]) -> LeftOut | None:
+        """Say why nothing below a folder is taken, by what lies in it."""
         names = {entry.name for entry in entries}
+        name = here.rpartition("/")[2]
+        if folder_left_out(name) and not self.included(here) and any(map(is_copy, names)):
+            return LeftOut.VENDORED
         if GIT in names:
             return LeftOut.OTHER_REPOSITORY
         markers = {name for name in names if name in MARKER_FILES}
@@ -206,8 +225,9 @@ class CorpusFiles:
         """Whether a folder is walked; counts it where it is left out as a whole."""
         if name in _NEVER or path in self.others or not _is_text(path):
             return False
-        if path in self.known.folders:
-            reason = folder_left_out(name)
+        if path in self.known.folders or (not hidden and self.included(path)):
+            allowed = self.included(path) or may_be_own(name, path)
+            reason = None if allowed else folder_left_out(name)
         elif hidden:
             return False
         else:

@@ -8,6 +8,7 @@ is a code that is counted; nothing is left out silently.
 
 import re
 from enum import StrEnum
+from itertools import takewhile
 from typing import Literal
 
 from agentic_os.code.values import LFS_POINTER
@@ -116,8 +117,28 @@ _CONTROL_SHARE = 30  # one in so many bytes makes a file binary
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
+_COPY_MARKS = frozenset(
+    "license licence copying notice package.json go.mod composer.json modules.txt setup.py"
+    " pyproject.toml cargo.toml metadata .gitmodules".split()
+)
+_MAY_BE_OWN = frozenset("vendor vendors vendored extern dist".split())
+
+
+def may_be_own(name: str, path: str) -> bool:
+    """Whether a tracked folder with a copy's name may hold the project's own code.
+
+    At the top of a project such a folder is what package managers and build tools fill.
+    """
+    return name.lower() in _MAY_BE_OWN and "/" in path
+
+
+def is_copy(name: str) -> bool:
+    """Whether a file of this name says that its folder is a copy of another project."""
+    return name.lower().partition(".txt")[0].removesuffix(".md") in _COPY_MARKS
+
+
 def folder_left_out(name: str) -> LeftOut | None:
-    """Why nothing below a folder of this name is taken, though it may be tracked."""
+    """Say why nothing below a folder of this name is taken, though it may be tracked."""
     lowered = name.lower()
     if lowered in _VENDORED_FOLDERS:
         return LeftOut.VENDORED
@@ -175,9 +196,9 @@ def data_left_out(data: bytes) -> LeftOut | None:
     ):
         return LeftOut.MINIFIED
     head = data[:_LOOK_CHARS].decode("utf-8", "replace").split("\n")[:_MARK_LINES]
-    if any(_MARK_LINE.match(line) and _GENERATED_MARK.search(line) for line in head):
-        return LeftOut.GENERATED
-    return None
+    # The banner above everything else: what stands further down only speaks of such files.
+    banner = takewhile(lambda line: not line.strip() or _MARK_LINE.match(line), head)
+    return LeftOut.GENERATED if any(map(_GENERATED_MARK.search, banner)) else None
 
 
 def _is_binary(data: bytes) -> bool:

@@ -41,6 +41,7 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _SCP = re.compile(r"(?:[^/@]*@)?(\[[^\]/]+\]|[^/:\[\]]{2,}):(?!:)(.*)\Z")
 _UNFIT = re.compile(r"[\x00-\x20\x7f]")
 _CASELESS_HOSTS = frozenset({"github.com", "gitlab.com", "bitbucket.org"})
+_AZURE = "dev.azure.com"
 _ALIASES = {
     "www.github.com": "github.com",
     "ssh.github.com": "github.com",
@@ -61,6 +62,7 @@ class GitCheckout:
         common_dir: the folder with refs and config, shared by worktrees.
         branch: the branch that HEAD names, also one without commits; ``None`` if detached.
         commit: the hex id of the commit that is checked out.
+        default_branch: the branch that HEAD of the repository names which a worktree belongs to.
         remote: the address of ``origin``, else of the only remote, as written. It may
             hold a password: show ``normalise_remote`` of it.
     """
@@ -70,6 +72,7 @@ class GitCheckout:
     common_dir: Path
     branch: str | None = None
     commit: str | None = None
+    default_branch: str | None = None
     remote: str | None = field(default=None, repr=False)
 
 
@@ -106,6 +109,7 @@ def read_checkout(folder: Path) -> GitCheckout | None:
         common_dir=common_dir or git_dir,
         branch=branch,
         commit=commit,
+        default_branch=_head(common_dir, common_dir)[0] if common_dir else None,
         remote=config.remote(),
     )
 
@@ -137,9 +141,39 @@ def normalise_remote(url: str) -> str | None:
     parts = _parts(path)
     if not host or not parts:
         return None
-    host = _ALIASES.get(host, host)
+    host = _named_host(host)
     joined = "/".join(parts)
-    return f"{host}/{joined.lower() if host in _CASELESS_HOSTS else joined}"
+    plain = f"{host}/{joined.lower() if host in _CASELESS_HOSTS else joined}"
+    return _azure(host, parts) or plain
+
+
+def _named_host(host: str) -> str:
+    """Return the public name of a host.
+
+    Their other doors (``ssh.github.com`` on port 443) have names of their own, and who has two
+    accounts gives one a suffix in the configuration of ssh: ``github.com-work``.
+    """
+    host = _ALIASES.get(host, host)
+    stem = next((name for name in _CASELESS_HOSTS if host.startswith(f"{name}-")), host)
+    return _ALIASES.get(stem, stem)
+
+
+def _azure(host: str, parts: list[str]) -> str | None:
+    """Return the one form of an Azure DevOps repository, which has five addresses."""
+    organisation = host.removesuffix(".visualstudio.com")
+    if host in {"ssh.dev.azure.com", "vs-ssh.visualstudio.com"} and parts[0].lower() == "v3":
+        names = parts[1:]
+    elif host == _AZURE:
+        names = parts
+    elif organisation != host:
+        names = [organisation, *(part for part in parts if part.lower() != "defaultcollection")]
+    else:
+        return None
+    if "_git" in names[1:]:
+        at = names.index("_git")
+        # Without a project's name the project is called as the repository is.
+        names = [*names[:at], *names[at + 1 :]] if at > 1 else [names[0], *names[at + 1 :] * 2]
+    return f"{_AZURE}/{'/'.join(names).lower()}"
 
 
 def _host(authority: str) -> str:

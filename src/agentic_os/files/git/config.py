@@ -30,6 +30,15 @@ class GitConfig:
                 return value
         return None
 
+    def last(self, section: str, key: str) -> str | None:
+        """Return the last value of a key in a section without subsection: the one that counts."""
+        values = [
+            value
+            for found, name, own, value in self.values
+            if found == section and not name and own == key
+        ]
+        return values[-1] if values else None
+
     def remote(self) -> str | None:
         """Return the first address of ``origin``, else of the only remote, as written."""
         urls: dict[str, str] = {}

@@ -21,7 +21,8 @@ class Location(msgspec.Struct, frozen=True, kw_only=True):
     """Where a project lies in git: its key, and the state of its checkout.
 
     ``kind`` is ``plain`` outside git. ``repository`` is the real path of the git folder, which
-    linked worktrees share and clones do not; empty outside git.
+    linked worktrees share and clones do not; empty outside git. ``is_default`` says of a worktree
+    that it has the branch which the repository's HEAD names.
     """
 
     key: ProjectKey
@@ -29,6 +30,7 @@ class Location(msgspec.Struct, frozen=True, kw_only=True):
     branch: str | None = None
     commit: str | None = None
     repository: str = ""
+    is_default: bool = False
 
     @property
     def remote(self) -> str | None:
@@ -68,4 +70,5 @@ def _location(checkout: GitCheckout, subpath: str) -> Location:
         branch=checkout.branch,
         commit=checkout.commit,
         repository=repository,
+        is_default=checkout.branch is not None and checkout.branch == checkout.default_branch,
     )

@@ -1,8 +1,10 @@
 """Sightings to projects: checkouts of one project fold, ids are given. Pure.
 
 Design decision 3. Equal keys are one project. Which checkout is read: one that the
-person lists by its own path, else the main checkout, else the first path; the others are
-listed with branch and commit. Aliases and a pinned id of any checkout hold for all.
+person lists by its own path, else the main checkout, else the worktree with the branch that the
+repository's HEAD names, else the first path; the others are listed with branch and commit. Paths
+that projects.toml pins to one id are one project. Aliases and a pinned id of any checkout hold
+for all.
 """
 
 from collections import Counter, defaultdict
@@ -60,8 +62,10 @@ def fold(
         the projects, by name, then id.
     """
     groups: defaultdict[ProjectKey, list[Sighting]] = defaultdict(list)
+    joined = _joined_by_pins(sightings, listed)
     for sighting in sightings:
-        groups[sighting.location.key].append(sighting)
+        key = sighting.location.key
+        groups[joined.get(key, key)].append(sighting)
     ids = assign_ids(groups)
     pins = _pins(groups, ids, listed)
     projects = [
@@ -71,6 +75,20 @@ def fold(
     return tuple(sorted(_shared_names(projects), key=lambda one: (one.name.casefold(), one.id)))
 
 
+def _joined_by_pins(
+    sightings: Sequence[Sighting], listed: Mapping[str, ListedProject]
+) -> Mapping[ProjectKey, ProjectKey]:
+    """Return the key that stands for another one, where the person pins both to one id."""
+    key_of = {sighting.candidate.folder: sighting.location.key for sighting in sightings}
+    first: dict[str, ProjectKey] = {}
+    joined: dict[ProjectKey, ProjectKey] = {}
+    for folder, entry in listed.items():
+        key = key_of.get(folder)
+        if key is not None and entry.id is not None and key not in joined:
+            joined[key] = first.setdefault(entry.id, key)
+    return joined
+
+
 class _Pin(msgspec.Struct, frozen=True, kw_only=True):
     """The id that a project gets, or why it does not get the one that was pinned."""
 
@@ -78,10 +96,11 @@ class _Pin(msgspec.Struct, frozen=True, kw_only=True):
     refused: str = ""
 
 
-def preference(sighting: Sighting) -> tuple[bool, int, str]:
+def preference(sighting: Sighting) -> tuple[bool, int, bool, str]:
     """Order the checkouts of one project: the first is the one that is read."""
-    candidate = sighting.candidate
-    return not candidate.listed, _ORDER_OF_KIND[sighting.location.kind], candidate.folder
+    candidate, location = sighting.candidate, sighting.location
+    order = _ORDER_OF_KIND[location.kind]
+    return not candidate.listed, order, not location.is_default, candidate.folder
 
 
 def _pins(

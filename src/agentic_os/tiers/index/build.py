@@ -19,6 +19,7 @@ from agentic_os.aggregate.refresh.corpus import CorpusRefreshed, refresh_corpus
 from agentic_os.aggregate.store.database import Store, writing
 from agentic_os.aggregate.workspace import Person, open_workspace
 from agentic_os.errors import SemanticIndexError
+from agentic_os.files.git.personal import personal_excludes
 from agentic_os.results import Answer, IndexBuildData
 from agentic_os.text.secrets.redaction import Redactor
 from agentic_os.tiers.embed.selection import open_embedder
@@ -85,6 +86,8 @@ def build_index(
                 workspace.redactor,
                 everyone=everything,
                 home=person.home,
+                personal=personal_excludes(person.home, person.environ),
+                include=workspace.settings.corpus_include,
                 progress=lambda done, total: progress("reading code", done, total),
             )
             build = _Build(

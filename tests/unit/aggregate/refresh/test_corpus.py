@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,12 +35,12 @@ class Built:
     names: list[tuple[str, str, str, int, int]]
 
 
-def build(person: Person, root: Path, *, everyone: bool = False) -> Built:
+def build(person: Person, root: Path, *, everyone: bool = False, **more: Any) -> Built:
     """One ``index build``, and what the store holds afterwards."""
     with opened(person, root) as workspace:
         space, fleet, redactor = workspace.store.space, workspace.fleet, workspace.redactor
     with writing(space) as store:
-        result = refresh_corpus(store, fleet, redactor, everyone=everyone, home=person.home)
+        result = refresh_corpus(store, fleet, redactor, everyone=everyone, home=person.home, **more)
     read = open_store(space)
     assert read is not None
     try:
@@ -515,3 +516,50 @@ def test_ids_of_passages_survive_edits_above_them() -> None:
     assert chunk_ids("q", [one])[0] != ids[0]
     assert text_hash("a.py", "f", "x") == text_hash("a.py", "f", "x")
     assert text_hash("a.py", "f", "x") != text_hash("b.py", "f", "x")
+
+
+def test_own_code_in_a_folder_with_a_copys_name(
+    person: Person, fleet: FleetBuilder, project: ProjectBuilder
+) -> None:
+    for path in (
+        "src/vendor/own.py",
+        "src/dist/own.py",
+        "vendor/theirs.py",
+        "src/extern/LICENSE.txt",
+        "src/extern/theirs.py",
+        "src/node_modules/theirs.js",
+    ):
+        project.write(path, "def f():\n    return 1\n")
+    git(project.folder, "init", "-q")
+    git(project.folder, "add", "-f", ".")
+
+    built = build(person, fleet.root)
+    wanted = build(person, fleet.root, include=("vendor", "src/extern"))
+
+    assert {path for path in built.files if "own" in path or "theirs" in path} == {
+        "src/vendor/own.py",
+        "src/dist/own.py",
+    }
+    assert built.result.left_out["vendored"] == 3
+    assert {"vendor/theirs.py", "src/extern/theirs.py"} <= wanted.files.keys()
+    assert "src/node_modules/theirs.js" not in wanted.files
+
+
+def test_what_the_person_ignores_everywhere_is_not_taken(
+    person: Person, fleet: FleetBuilder, project: ProjectBuilder
+) -> None:
+    project.write("journal.private.md", "what I think")
+    project.write("kept.private.md", "tracked all the same")
+    project.write("notes.md", "for all")
+    project.write(".gitignore", "!again.private.md\n")
+    project.write("again.private.md", "the project's rule goes first")
+    git(project.folder, "init", "-q")
+    git(project.folder, "add", "-f", "kept.private.md")
+
+    built = build(person, fleet.root, personal="*.private.md\n")
+
+    assert {path for path in built.files if path.endswith(".md")} == {
+        "again.private.md",
+        "kept.private.md",
+        "notes.md",
+    }

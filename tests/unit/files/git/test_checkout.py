@@ -569,3 +569,38 @@ def test_local_repositories_are_equal_for_their_clones_and_keep_their_path_secre
     assert only.endswith("/repo")
     assert "home" not in only
     assert normalise_remote("/home/you/src/repo") != only
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "git@github.com-work:Acme/Shop.git",
+        "ssh://git@ssh.github.com:443/acme/shop.git",
+        "git@ssh.github.com:acme/shop",
+        "https://github.com/acme/shop/",
+    ],
+)
+def test_every_door_of_a_host_is_the_host(url: str) -> None:
+    assert normalise_remote(url) == "github.com/acme/shop"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://dev.azure.com/Org/Proj/_git/repo",
+        "https://org@dev.azure.com/org/proj/_git/repo",
+        "git@ssh.dev.azure.com:v3/org/proj/repo",
+        "ssh://git@ssh.dev.azure.com:22/v3/org/proj/repo",
+        "https://org.visualstudio.com/proj/_git/repo",
+        "https://org.visualstudio.com/DefaultCollection/proj/_git/repo",
+        "org@vs-ssh.visualstudio.com:v3/org/proj/repo",
+    ],
+)
+def test_every_address_of_an_azure_repository_is_one(url: str) -> None:
+    assert normalise_remote(url) == "dev.azure.com/org/proj/repo"
+
+
+def test_an_azure_project_may_go_without_its_name() -> None:
+    assert normalise_remote("https://dev.azure.com/org/_git/repo") == "dev.azure.com/org/repo/repo"
+    assert normalise_remote("https://example.org/a/_git/b") == "example.org/a/_git/b"
+    assert normalise_remote("git@github.community:acme/shop") == "github.community/acme/shop"

@@ -1,6 +1,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from agentic_os.registry.descriptor.values import Descriptor
@@ -98,12 +99,21 @@ def test_aliases_and_pins_of_any_checkout_hold_for_all() -> None:
 
 
 def test_one_pinned_id_is_one_project(codes: Codes) -> None:
-    listed = entry("/r/a", "x") | entry("/r/b", "x")
-    projects = fold([sighting("/r/a", SHOP), sighting("/r/b", SITE)], listed)
-    assert projects[0].id == "x"
-    assert projects[1].id.startswith("site-")
-    assert codes(projects[1].diagnostics) == ["ID_PIN_COLLIDES"]
-    assert "the pinned id x" in projects[1].diagnostics[0].message
+    listed = {**entry("/r/a", "shop"), **entry("/r/b", "shop")}
+    project = one(sighting("/r/b", SITE, listed=True), sighting("/r/a", listed=True), listed=listed)
+
+    assert project.id == "shop"
+    assert [checkout.path for checkout in project.checkouts] == ["/r/a", "/r/b"]
+    assert codes(project.diagnostics) == []
+
+
+def test_of_worktrees_alone_the_default_branch_is_read() -> None:
+    default = msgspec.structs.replace(
+        sighting("/r/z", kind="worktree", branch="main"),
+        location=Location(key=SHOP, kind="worktree", branch="main", is_default=True),
+    )
+    assert one(sighting("/r/a", kind="worktree", branch="experiment"), default).branch == "main"
+    assert one(sighting("/r/b"), default).folder == Path("/r/b")
 
 
 def test_a_pin_may_not_take_another_projects_id(codes: Codes) -> None:
@@ -128,11 +138,12 @@ def test_the_first_pin_that_fits_counts() -> None:
 
 
 def test_a_refused_pin_gives_way_to_one_that_fits() -> None:
-    listed = entry("/r/s", "x") | entry("/r/a", "x") | entry("/r/b", "y")
+    taken = one(sighting("/r/s", SITE)).id
+    listed = entry("/r/a", taken) | entry("/r/b", "y")
     projects = fold(
         [sighting("/r/s", SITE), sighting("/r/a"), sighting("/r/b", kind="worktree")], listed
     )
-    assert {project.id for project in projects} == {"x", "y"}
+    assert {project.id for project in projects} == {taken, "y"}
     assert [project.diagnostics for project in projects] == [(), ()]
 
 
