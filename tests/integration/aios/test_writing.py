@@ -115,7 +115,14 @@ def test_the_hook_captures_and_never_fails(home: Path) -> None:
     assert len(list((home / "aios/memory/sessions").rglob("*.md"))) == 1
     gone = json.dumps({"transcript_path": str(path.with_name("gone.jsonl"))})
     assert run("capture", "hook", "claude-code", given=gone)[0] == 0
-    assert "SOURCE_UNAVAILABLE" in run("capture", "status")[2]
+    assert run("capture", "hook", "claude-code", given=gone)[0] == 0
+    assert run("capture", "status")[2].count("SOURCE_UNAVAILABLE") == 1
+    big = claude_rows([("user", f"{at} " + "x" * 60_000) for at in range(20)])
+    large = lines(home / ".claude/projects/-a/large.jsonl", big)
+    at_large = json.dumps({"transcript_path": str(large)})
+    assert run("capture", "hook", "claude-code", given=at_large)[0] == 0
+    assert run("capture", "import", "claude-code", "--all")[0] == 0
+    assert run("capture", "status")[2].count("DOCUMENT_TOO_LARGE") == 1
     applied("capture", "disable", "claude-code")
     assert settings.read_text() == '{\n    "model": "x"\n}\n'
 

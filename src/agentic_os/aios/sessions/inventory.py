@@ -14,8 +14,9 @@ import msgspec
 from agentic_os.aios.folder.access import AiosAccess
 from agentic_os.aios.folder.ages import since_instant
 from agentic_os.aios.folder.allowance import SESSION_INDEX_BYTES
-from agentic_os.aios.folder.json_text import JsonObject, object_lines
+from agentic_os.aios.folder.json_text import JsonObject, iso_utc, object_lines
 from agentic_os.aios.folder.tree import SESSION_INDEX, SESSION_STORE, SESSIONS
+from agentic_os.aios.notes.records import line_of
 from agentic_os.aios.policy import MemoryPolicy
 from agentic_os.aios.sessions.capture import read_session
 from agentic_os.aios.sessions.codec import parse, row_of
@@ -42,6 +43,7 @@ LIST_LIMIT: Final = 20
 MISSED: Final = ".dotaios/capture-missed.jsonl"
 SHORT_ID_CHARS: Final = 4
 
+_TOO_LARGE: Final = "DOTAIOS_SESSION_DOCUMENT_TOO_LARGE"
 _POISON: Final = "DOTAIOS_SESSION_STORE_POISONED"
 
 
@@ -142,6 +144,26 @@ def chosen(rows: Sequence[JsonObject], wanted: str) -> JsonObject:
     return found[0]
 
 
+def note_missed(
+    access: AiosAccess, policy: MemoryPolicy, *, agent: str, source: str, reason: str
+) -> None:
+    """Note a transcript that could not be captured, once for a reason.
+
+    Raises:
+        AiosError: DOTAIOS_MEMORY_OFF, or a write fault.
+    """
+    home = None if access.home is None else str(access.home)
+    row: JsonObject = {
+        "ts": iso_utc(access.clock()),
+        "agent": agent,
+        "source_path": portable(source, home),
+        "reason": reason,
+    }
+    with open_for_writing(access, policy) as writer:
+        if (row["source_path"], reason) not in {_cause(one) for one in _missed(writer)}:
+            writer.append(MISSED, line_of(row))
+
+
 def status(access: AiosAccess, policy: MemoryPolicy) -> StoreStatus:
     """Say how full the store is and what could not be captured.
 
@@ -150,7 +172,12 @@ def status(access: AiosAccess, policy: MemoryPolicy) -> StoreStatus:
     """
     with open_for_writing(access, policy) as writer:
         rows = SessionStore(writer).index().rows
-        missed = object_lines(writer.see(MISSED).data.decode("utf-8", "replace"))
+        stored = {row.get("source_path") for row in rows}
+        missed = [
+            row
+            for row in _missed(writer)
+            if row.get("reason") == _TOO_LARGE or row.get("source_path") not in stored
+        ]
         names = writer.names(SESSION_STORE)
         stamp = writer.stamp(SESSION_INDEX)
     return StoreStatus(
@@ -160,9 +187,7 @@ def status(access: AiosAccess, policy: MemoryPolicy) -> StoreStatus:
         conflicts=sum("conflict_of" in row for row in rows),
         agents=dict(Counter(str(row.get("agent")) for row in rows)),
         missed=tuple(
-            f"{row.get('ts')} {row.get('source_path')}: {row.get('reason')}"
-            for row in missed
-            if row is not None
+            f"{row.get('ts')} {row.get('source_path')}: {row.get('reason')}" for row in missed
         ),
         unfinished=any(name != "store.lock" for name in names),
     )
@@ -188,6 +213,15 @@ def reconcile(access: AiosAccess, policy: MemoryPolicy, *, apply: bool = False) 
         with holding(writer, SESSIONS_LOCK):
             _put_aside(writer, access.clock())
             return _rebuilt(writer, store, home)
+
+
+def _missed(writer: FolderWriter) -> list[JsonObject]:
+    rows = object_lines(writer.see(MISSED).data.decode("utf-8", "replace"))
+    return [row for row in rows if row is not None]
+
+
+def _cause(row: JsonObject) -> tuple[object, object]:
+    return (row.get("source_path"), row.get("reason"))
 
 
 def _deletion(

@@ -11,19 +11,17 @@ from typing import Final
 from agentic_os.aios.folder.access import AiosAccess
 from agentic_os.aios.folder.ages import since_instant
 from agentic_os.aios.folder.faults import argument_fault
-from agentic_os.aios.folder.json_text import instant_ms, iso_utc, parse_object
-from agentic_os.aios.notes.records import line_of
+from agentic_os.aios.folder.json_text import instant_ms, parse_object
 from agentic_os.aios.policy import MemoryPolicy, resolve_policy
 from agentic_os.aios.sessions.capture import Captured, CaptureRequest, capture
 from agentic_os.aios.sessions.codec import Turn, title_from, without_controls
 from agentic_os.aios.sessions.documents import ImportData, ImportedSession, SessionList
 from agentic_os.aios.sessions.hook import change_hook
-from agentic_os.aios.sessions.inventory import MISSED, delete, listed, reconcile, status
+from agentic_os.aios.sessions.inventory import delete, listed, note_missed, reconcile, status
 from agentic_os.aios.sessions.sources import agent_folder, read_transcript, sources_of
-from agentic_os.aios.sessions.store import portable
 from agentic_os.aios.sessions.summary import REQUEST_BYTES, answer_line, read_request, save_summary
 from agentic_os.aios.sessions.transcripts import Transcript
-from agentic_os.aios.writing.opening import open_for_writing, require_memory
+from agentic_os.aios.writing.opening import require_memory
 from agentic_os.aios.writing.writer import FolderWriter
 from agentic_os.cli.actions.person.changes import proof_of, show
 from agentic_os.cli.actions.person.reach import folder_access, state_journal
@@ -253,25 +251,7 @@ def _hooked(agent: str, place: Path, path: str | None) -> None:
         )
         capture(access, policy, asked)
     except AgenticOSError as error:
-        _note_missed(access, policy, agent, place, error.code)
-
-
-def _note_missed(
-    access: AiosAccess, policy: MemoryPolicy, agent: str, place: Path, reason: str
-) -> None:
-    home = None if access.home is None else str(access.home)
-    with open_for_writing(access, policy) as writer:
-        writer.append(
-            MISSED,
-            line_of(
-                {
-                    "ts": iso_utc(access.clock()),
-                    "agent": agent,
-                    "source_path": portable(str(place), home),
-                    "reason": reason,
-                }
-            ),
-        )
+        note_missed(access, policy, agent=agent, source=str(place), reason=error.code)
 
 
 def _imported(
@@ -294,6 +274,7 @@ def _imported(
     except AiosError as error:
         if not error.code.startswith("DOTAIOS_SESSION_") or "STORE" in error.code:
             raise
+        note_missed(access, policy, agent=agent, source=str(place), reason=error.code)
         return place.name, Captured(outcome="refused", reason=error.code)
 
 
