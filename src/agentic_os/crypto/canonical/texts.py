@@ -1,8 +1,14 @@
-"""The two spellings of bytes that every signed text uses: SHA-256 names and base64.
+r"""The two spellings of bytes that every signed text uses: SHA-256 names and base64.
 
 Hashes are lowercase hex, with the prefix ``sha256:`` where a format asks for it; base64 is
 the standard alphabet with padding and zero trailing bits, so one value has one spelling
 (AII OS formats, section 3).
+
+>>> signed_text("HEADER-V1", ("size", "2"), ("root", "AA=="))
+b'HEADER-V1\nsize:2\nroot:AA==\n'
+>>> decode_base64("AB==")
+Traceback (most recent call last):
+agentic_os.errors.CryptoError: base64 in another spelling than its own
 """
 
 import base64

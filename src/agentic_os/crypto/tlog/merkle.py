@@ -11,6 +11,13 @@ Rules (RFC 9162 section 2.1; ledger format, section Tree):
 - a proof with one hash too many or too few does not hold.
 
 Nothing here keeps state or does I/O. ``agentic_os.crypto.tlog.merkle_tree`` makes proofs.
+
+>>> first, second = leaf_hash(b"one"), leaf_hash(b"two")
+>>> root = node_hash(first, second)
+>>> inclusion_holds(index=1, size=2, leaf=second, proof=[first], root=root)
+True
+>>> consistency_holds(old_size=1, old_root=first, new_size=2, new_root=root, proof=[second])
+True
 """
 
 import hashlib
@@ -43,6 +50,8 @@ def inclusion_holds(
     """
     if not 0 <= index < size or not _are_hashes((leaf, root, *proof)):
         return False
+    # ``node`` climbs from the leaf, ``last`` from the last leaf beside it: where they meet, the
+    # tree's right edge is ragged, and levels without a sibling are climbed without a hash.
     node, last = index, size - 1
     current = leaf
     for sibling in proof:
@@ -75,6 +84,8 @@ def consistency_holds(
         ends_equal = new_size != 0 or new_root == EMPTY_ROOT
         return not proof and starts_equal and ends_equal
     path = list(proof)
+    # An old tree whose size is a power of two is a whole subtree of the new one: its root is known,
+    # so the proof leaves it out.
     if old_size & (old_size - 1) == 0:
         path.insert(0, old_root)
     if not path:
@@ -83,6 +94,8 @@ def consistency_holds(
     while node & 1:
         node >>= 1
         last >>= 1
+    # Both roots are built from one proof: a sibling on the left belongs to both trees, one on the
+    # right was added later and belongs to the new one alone.
     old = new = path[0]
     for sibling in path[1:]:
         if last == 0:

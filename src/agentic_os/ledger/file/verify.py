@@ -44,7 +44,7 @@ def verify_storage(
     Args:
         storage: the ledger's bytes.
         witness_keys: pinned witness keys by key id.
-        head: a cosigned head, or nothing: then every signature is checked.
+        head: a cosigned head; None checks every signature.
         progress: called after every block with the number of bytes read.
         watch: called with seq, bytes and hash of every line that verified (from line 1 again
             when the head turns out not to be this chain's).

@@ -51,7 +51,7 @@ class Swept(NamedTuple):
 def sweep(
     lines: Sequence[bytes], *, first_seq: int, prev_hash: bytes, key_id: bytes
 ) -> Swept | None:
-    """Check a run of lines (without LF); nothing when any of them is not plain and right.
+    """Check a run of lines (without LF); None if any of them is not plain and right.
 
     Args:
         lines: one after the other.
@@ -63,6 +63,8 @@ def sweep(
     matches = [match for match in map(TAIL.fullmatch, lines, places) if match is not None]
     if not lines or len(matches) != len(lines):
         return None
+    # Columns: a set or a list compared once costs less than a branch a line, and this is the one
+    # place where that counts. What is cheap and often wrong is asked first.
     rings, _, seqs, stamps, types, owns, previous, keys, roles, signatures = zip(
         *[match.groups() for match in matches], strict=True
     )
@@ -113,6 +115,8 @@ def _are_hashes(
     previous: Sequence[bytes],
     signatures: Sequence[bytes],
 ) -> bool:
+    # Everything behind the entry has a known length but the signature: a slice finds the entry's
+    # end without a search.
     behind = _BEHIND_ENTRY + 3 * _NAME_CHARS + len(_IDENTITY)
     heads = [line[: -(behind + len(one))] for line, one in zip(lines, signatures, strict=True)]
     digests = [
