@@ -9,10 +9,15 @@ command loads what it needs when it runs, so that ``--help`` and shell completio
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib import import_module
+from typing import Annotated
 
 import typer
 
+from agentic_os.cli.help import Sections
+
 COMMANDS = {
+    "start": "fleet.start",
+    "open": "ask.open",
     "scan": "fleet.scan",
     "roots": "fleet.roots",
     "aggregate": "fleet.aggregate",
@@ -47,7 +52,7 @@ def application(only: str | None = None) -> typer.Typer:
         name="agentic-os",
         help="Ask all of your repositories at once: what they remember, can do, and how they"
         " connect. Projects are only ever read.",
-        no_args_is_help=True,
+        cls=Sections,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
@@ -58,7 +63,7 @@ def application(only: str | None = None) -> typer.Typer:
             app.add_typer(group, name=name)
         else:
             app.command(name)(getattr(module, name))
-    app.callback(invoke_without_command=True)(_version)
+    app.callback(invoke_without_command=True)(_alone)
     return app
 
 
@@ -67,16 +72,23 @@ def part_for(words: Sequence[str]) -> typer.Typer:
     return application(words[0]) if words and words[0] in COMMANDS else application()
 
 
-def _version(
-    show: bool = typer.Option(False, "--version", help="Print the version and exit."),
+def _alone(
+    context: typer.Context,
+    show: Annotated[
+        bool, typer.Option("--version", "-V", help="Print the version and exit.")
+    ] = False,
 ) -> None:
-    """Print the version."""
+    """Print the version, or what there is and what comes next."""
     if show:
         from agentic_os import __version__
         from agentic_os.cli.output import write
 
         write(f"agentic-os {__version__}\n")
         raise typer.Exit
+    if context.invoked_subcommand is None:
+        from agentic_os.cli.actions.fleet.state import print_state
+
+        print_state()
 
 
 def command_name(words: Sequence[str]) -> str:

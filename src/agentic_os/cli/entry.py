@@ -113,8 +113,21 @@ def _usage(fault: typer.TyperException, words: list[str]) -> int:
     if context is not None and message == context.get_help():
         say(message)  # a group that was called without a command answers with its help
         return UsageError.exit_code
-    hint = _misplaced(fault, words) or _help_hint(fault)
+    hint = _misplaced(fault, words) or _folder_hint(fault, words) or _help_hint(fault)
     return print_error(UsageError(message, hint=hint), words, command_name(words))
+
+
+def _folder_hint(fault: typer.TyperException, words: list[str]) -> str:
+    """Say how a folder is named that was given as an argument."""
+    context = getattr(fault, "ctx", None)
+    if context is None or "extra argument" not in fault.format_message():
+        return ""
+    options = {name for one in context.command.params for name in one.opts}
+    folder = next((word for word in words[1:] if Path(word).expanduser().is_dir()), None)
+    if folder is None or "--root" not in options:
+        return ""
+    rest = " ".join(word for word in words if word != folder)
+    return f"Folders are named with --root: `agentic-os {rest} --root {folder}`."
 
 
 def _help_hint(fault: typer.TyperException) -> str:

@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, TypeVar
 
 from agentic_os.errors import AgenticOSError, IncompleteError
@@ -220,27 +221,77 @@ def on_terminal() -> bool:
     return sys.stdout.isatty()
 
 
+GAP = 2
+"""Blanks between the cells of a row."""
+
+
+def width() -> int:
+    """Return the width of the terminal."""
+    import shutil
+
+    return shutil.get_terminal_size().columns
+
+
+def home_shown(path: Path) -> str:
+    """Name a path with ``~`` for the home folder."""
+    home = Path.home()
+    return (
+        f"~/{path.relative_to(home)}" if path.is_relative_to(home) and path != home else str(path)
+    )
+
+
+def flowing(*cells: str, indent: int = 2) -> str:
+    """Put cells into lines of the terminal's width; a cell is never broken.
+
+    A cell that does not fit begins a line of its own, indented.
+    """
+    most, lines, line = width(), [], ""
+    for cell in cells:
+        if not cell:
+            continue
+        if line and len(line) + GAP + len(cell) > most:
+            lines.append(line.rstrip())
+            line = " " * indent + cell
+        else:
+            line = f"{line}{' ' * GAP if line else ''}{cell}"
+    return "".join(f"{one}\n" for one in (*lines, line.rstrip()))
+
+
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, title: str = "") -> None:
-    """Print rows: a table on a terminal, tab-separated lines elsewhere."""
+    """Print rows: a table on a terminal that is wide enough, else stacked or tab-separated lines.
+
+    Ids and paths are there to be copied: they are never folded inside.
+    """
     from agentic_os.text.fencing import one_line
 
     safe = [[one_line(cell) for cell in row] for row in rows]
     if not on_terminal():
         write("".join("\t".join(row) + "\n" for row in safe))
         return
+    safe = [[_from_home(cell) for cell in row] for row in safe]
+    widest = [max(map(len, column), default=0) for column in zip(columns, *safe, strict=True)]
+    if sum(widest) + GAP * len(columns) > width():
+        write(f"{title}\n" if title else "")
+        write(flowing(*columns))
+        write("".join(flowing(*row) for row in safe))
+        return
     from rich import box
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    drawn = Table(title=title or None, box=box.SIMPLE_HEAD, title_justify="left")
+    drawn = Table(title=title or None, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
     for column in columns:
-        # Folded, never cut: ids and paths are there to be copied.
-        drawn.add_column(column, overflow="fold")
+        drawn.add_column(column, no_wrap=True)
     for row in safe:
         drawn.add_row(*(Text(cell) for cell in row))
     with _reader_watched():
         Console().print(drawn)
+
+
+def _from_home(cell: str) -> str:
+    home = str(Path.home())
+    return f"~{cell[len(home) :]}" if cell.startswith(f"{home}/") else cell
 
 
 Tick = Callable[[int, int | None], None]

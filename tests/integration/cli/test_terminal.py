@@ -2,51 +2,19 @@
 
 import json
 import os
-import pty
 import re
-import select
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from support.fleet.builder import FleetBuilder
 from support.model.lent import lend_tiny
-from support.process.cli_process import MODULE, TIME_LIMIT_SECONDS, run
+from support.process.cli_process import run
+from support.process.terminal import on_terminal
 
 COLOUR = re.compile("\x1b\\[(?:3[0-8]|9[0-7]|4[0-8])[0-9;]*m")
 EVIL = "\x1b]0;owned\x07\x1b[2J\x1b[31mred\x1b[0m\u202egpj.exe\x9b5m"
 """A window title, a cleared screen, colours, reversed text, an eight-bit introducer."""
-
-
-def on_terminal(*arguments: str | Path, **environ: str) -> tuple[int, str]:
-    """Run a command with a terminal as stdout and stderr; its exit code and what was drawn."""
-    variables = {
-        key: value for key, value in os.environ.items() if key not in {"NO_COLOR", "FORCE_COLOR"}
-    }
-    terminal, other = pty.openpty()
-    process = subprocess.Popen(
-        [*MODULE, *map(str, arguments)],
-        stdin=subprocess.DEVNULL,
-        stdout=other,
-        stderr=other,
-        env={**variables, "TERM": "xterm-256color", "COLUMNS": "200", "LINES": "50", **environ},
-    )
-    os.close(other)
-    drawn = b""
-    try:
-        while True:
-            assert select.select([terminal], [], [], TIME_LIMIT_SECONDS)[0], "it hangs"
-            try:
-                part = os.read(terminal, 65_536)
-            except OSError:  # how Linux says that the other side is closed
-                break
-            if not part:
-                break
-            drawn += part
-    finally:
-        os.close(terminal)
-    return process.wait(timeout=TIME_LIMIT_SECONDS), drawn.decode("utf-8")
 
 
 @pytest.fixture

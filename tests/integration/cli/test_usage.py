@@ -61,7 +61,9 @@ def test_a_mistake_is_a_usage_error(path: tuple[str, ...], places: Path) -> None
     for words in mistakes(path):
         finished = call(*words, current=places.parent)
 
-        assert finished.code == 64, (words, finished.words)
+        # A harness takes another code than 0 for "stop" (test_hook_cli).
+        usage = 0 if path == ("hook", "session-start") else 64
+        assert finished.code == usage, (words, finished.words)
         assert finished.words, words
         assert "Traceback" not in finished.words
         assert finished.stdout == b"", words

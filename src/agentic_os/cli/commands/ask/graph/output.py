@@ -6,7 +6,6 @@ are near, nothing to link.
 
 from typing import TYPE_CHECKING
 
-from agentic_os.aggregate.graph.codes import graph_error
 from agentic_os.cli.output import say, table
 
 if TYPE_CHECKING:
@@ -28,6 +27,7 @@ MAX_UNLINKED_LINES = 10
 
 def unsettled(outcome: "Outcome", name: str) -> "AgenticOSError | None":
     """Return the error of a name that does not mean exactly one node."""
+    from agentic_os.aggregate.graph.codes import graph_error
     from agentic_os.text.fencing import one_line
 
     match outcome:

@@ -1,0 +1,151 @@
+"""The first hour of a person with twelve repositories, at 80 and at 200 columns."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from support.fleet.builder import FleetBuilder
+from support.process.cli_process import run
+from support.process.terminal import on_terminal
+
+NAMES = [f"a-rather-long-name-{number:02d}" for number in range(10)] + ["shop", "dock"]
+ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+@pytest.fixture
+def home(places: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Twelve described repositories and one other below ~/code; nothing is configured."""
+    fleet = FleetBuilder(root=places / "code")
+    for name in NAMES:
+        project = fleet.project(name, "obsidian-only")
+        project.fact(
+            "harbour", f"The harbour of {name}\nis closed at night.", title="Harbour hours"
+        )
+        project.index("# Memory\n\n- [Harbour hours](harbour.md) — when it is open\n")
+        project.note("lights.md", "# Lights\n\nThe pier has two.\n")
+    (places / "code/plain/.git").mkdir(parents=True)
+    monkeypatch.setenv("EDITOR", "echo opened")
+    return places
+
+
+def lines(drawn: str) -> list[str]:
+    """What a person sees of it, without what was drawn over."""
+    shown = ESCAPES.sub("", drawn.replace("\r\n", "\n"))
+    return [line.rpartition("\r")[2] for line in shown.split("\n")]
+
+
+def test_the_first_answer_comes_with_the_third_command(home: Path) -> None:
+    alone = run(current=home)
+    started = run("start", "--yes", current=home, environ={"PATH": "/usr/bin:/bin"})
+    asked = run("search", "harbour", "--limit", "3")
+
+    assert "agentic-os start" in alone.text
+    assert alone.code == started.code == asked.code == 0
+    assert f"roots add {home / 'code'}" in started.text
+    assert "12 projects are ready to be asked" in started.words
+    assert "agentic-os search 'Harbour hours'" in started.text
+    first = asked.text.splitlines()[0].split("\t")
+    assert first[1:3] == ["memory", "Harbour hours"]
+    opened = run("open", first[0])
+    assert opened.text.startswith("opened +")
+    assert opened.text.strip().endswith("/.agents/memory/harbour.md")
+
+
+def test_elsewhere_than_on_a_terminal_the_steps_are_only_printed(home: Path) -> None:
+    finished = run("start", current=home, environ={"PATH": "/usr/bin:/bin"})
+
+    assert finished.code == 0
+    assert f"agentic-os roots add {home / 'code'}\n" in finished.text
+    assert "agentic-os model prepare\n" in finished.text
+    assert not (home / "config").exists()
+
+
+def test_on_a_terminal_each_step_is_asked_for(home: Path) -> None:
+    code, drawn = on_terminal(
+        "start", typed="y\nn\n", current=home, PATH="/usr/bin:/bin", COLUMNS="80"
+    )
+
+    shown = "\n".join(lines(drawn))
+    assert code == 0
+    assert "12 projects with a descriptor, 1 other repositories" in shown
+    assert "12 projects are ready to be asked" in shown
+    assert "Fetch a model of" in shown
+    assert run("roots", "list").text.strip() == str(home / "code")
+
+
+def test_twelve_projects_fit_a_screen_of_80_columns(home: Path) -> None:
+    run("roots", "add", home / "code")
+
+    drawn = lines(on_terminal("scan", COLUMNS="80")[1])
+    narrow = [line for line in drawn if line and not line.startswith("Looking")]
+    wide = lines(on_terminal("scan", COLUMNS="200")[1])
+
+    assert len(narrow) <= 26
+    for name in NAMES:
+        (row,) = [line for line in narrow if line.startswith(f"{name}-")]
+        assert re.match(rf"{name}-[0-9a-f]{{8}}  ", row)
+        assert any(f"~/code/{name}" in line.split() for line in narrow)
+        assert any(f"~/code/{name}" in line for line in wide)
+    assert str(home) not in "\n".join(narrow)
+
+
+def test_the_help_clips_nothing_at_80_columns(home: Path) -> None:
+    code, drawn = on_terminal("--help", COLUMNS="80")
+
+    shown = lines(drawn)
+    assert code == 0
+    assert home.is_dir()
+    assert max(map(len, shown)) <= 80
+    assert [line for line in shown[1:] if line.endswith("...")] == []
+    for title in ("Ask:", "Set up:", "Agents:", "Your AIOS folder:", "Identity and witness:"):
+        assert title in shown
+
+
+def test_the_state_says_what_comes_next(home: Path) -> None:
+    before = run(current=home).text
+    run("roots", "add", home / "code")
+    run("search", "harbour")
+    after = run(current=home).text
+
+    assert "none configured" in before
+    assert "~/code" in after
+    assert re.search(r"^projects +12$", after, re.MULTILINE)
+    assert 'agentic-os search "words"' in after
+    assert "agentic-os model prepare" in after
+
+
+@pytest.mark.parametrize(
+    ("place", "code"),
+    [
+        ("nonsense", "HIT_INVALID"),
+        ("shop:../x:1", "OUTSIDE_ROOT"),
+        ("nobody:a.md:1", "PROJECT_UNKNOWN"),
+    ],
+)
+def test_only_a_file_of_a_project_is_opened(home: Path, place: str, code: str) -> None:
+    finished = run("open", place, "--root", home / "code")
+
+    assert finished.code != 0
+    assert code in finished.words
+    assert "opened" not in finished.text
+
+
+def test_without_an_editor_the_path_can_be_printed(home: Path) -> None:
+    place = "shop:.agents/memory/harbour.md:7"
+    gone = run("open", place, "--root", home / "code", environ={"EDITOR": "no-such-editor"})
+    printed = run("open", place, "--root", home / "code", "--print")
+
+    assert "EDITOR_MISSING" in gone.words
+    assert printed.text == f"{home}/code/shop/.agents/memory/harbour.md\n"
+
+
+def test_a_folder_given_as_an_argument_is_told_how_to_name_it(home: Path) -> None:
+    finished = run("scan", str(home / "code"))
+
+    assert finished.code == 64
+    assert f"agentic-os scan --root {home / 'code'}" in finished.words
+
+
+def test_the_version_has_a_short_form() -> None:
+    assert run("-V").text == run("--version").text
