@@ -545,6 +545,21 @@ class PathsData(msgspec.Struct, frozen=True, kw_only=True):
     places: tuple[Place, ...]
 
 
+class Extra(msgspec.Struct, frozen=True, kw_only=True):
+    """An extra of the installation; ``command`` adds it, and is empty if nobody knows how."""
+
+    name: str
+    use: str
+    installed: bool
+    command: str | None
+
+
+class ExtrasData(msgspec.Struct, frozen=True, kw_only=True):
+    """Answer of ``extras``."""
+
+    extras: tuple[Extra, ...]
+
+
 class PurgeData(msgspec.Struct, frozen=True, kw_only=True):
     """Answer of ``purge``: the spaces that were deleted."""
 
@@ -604,6 +619,7 @@ DOCUMENTS: dict[str, type] = {
     "doctor": DoctorData,
     "doctor-check": Check,
     "paths": PathsData,
+    "extras": ExtrasData,
     "purge": PurgeData,
     "index-build": IndexBuildData,
     "index-status": IndexStatusData,

@@ -72,8 +72,8 @@ def test_no_extra_at_all(wheel: Path, fleet: FleetBuilder, tmp_path: Path, place
     for finished in (built, prepared):
         assert finished.code == 1
         assert finished.document["error"]["code"] == "EXTRA_MISSING"
-        assert "agentic-os[rag]" in finished.document["error"]["hint"]
-    assert "agentic-os[postgres]" in booted(found, tmp_path).text
+        assert "extra `rag`" in finished.document["error"]["hint"]
+    assert "extra `postgres`" in booted(found, tmp_path).text
     assert not any(found.has(name) for name in ("lance", "onnxruntime", "psycopg", "torch"))
     assert places.is_dir()
 
@@ -103,7 +103,7 @@ def test_postgres_alone(wheel: Path, fleet: FleetBuilder, tmp_path: Path, places
 
     assert found.has("psycopg")
     assert not found.has("lance")
-    assert "agentic-os[postgres]" not in finished.text
+    assert "extra `postgres`" not in finished.text
     assert "PROJECTION_UNUSABLE" in finished.text + finished.words
     assert places.is_dir()
 

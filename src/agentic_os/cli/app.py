@@ -37,6 +37,7 @@ COMMANDS = {
     "dashboard": "agents.dashboard",
     "doctor": "fleet.doctor",
     "paths": "fleet.paths",
+    "extras": "fleet.extras",
     "purge": "fleet.purge",
 }
 """Each command and its module below ``commands``, in the order of the help text.

@@ -15,6 +15,7 @@ SECTIONS: Final[dict[str, tuple[str, ...]]] = {
         "model",
         "doctor",
         "paths",
+        "extras",
         "purge",
     ),
     "Agents": ("mcp", "hook", "serve"),

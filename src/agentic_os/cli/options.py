@@ -5,6 +5,8 @@ from typing import Annotated, Any, NamedTuple
 import typer
 from typer.core import TyperCommand
 
+from agentic_os.cli.completion import project_names
+
 FULL_PROFILE = "full"
 """The profile of a server that offers the fleet and the AIOS folder."""
 
@@ -26,6 +28,7 @@ Projects = Annotated[
         "--project",
         metavar="P",
         help="Only this project, by id, alias, name or path; repeatable.",
+        autocompletion=project_names,
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]

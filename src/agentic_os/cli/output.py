@@ -129,7 +129,7 @@ def finish(answer: "Answer[T]") -> None:
     Raises:
         IncompleteError: evidence that was asked for could not be read (exit 2).
     """
-    say_noticed(answer.warnings, answer.omissions)
+    say_noticed(answer.warnings, answer.omissions, failed=answer.incomplete)
     if answer.incomplete:
         raise IncompleteError(
             "the answer is incomplete: some of what was asked for could not be read",
@@ -159,19 +159,25 @@ class ReportedError(AgenticOSError):
 
 
 def say_noticed(
-    warnings: "Sequence[Diagnostic]", omissions: "Sequence[Omission]" = (), *, about: str = ""
+    warnings: "Sequence[Diagnostic]",
+    omissions: "Sequence[Omission]" = (),
+    *,
+    about: str = "",
+    failed: bool = False,
 ) -> None:
     """Print warnings and omissions as words, the first of them.
 
     Args:
         warnings: what was noticed.
         omissions: what was left out.
-        about: whose the paths of the warnings are, a project's id say.
+        about: whose the paths of the warnings are, for example a project's id.
+        failed: whether the command fails; if it does not, no line says "error".
     """
     from agentic_os.text.fencing import one_line
 
     lines = [
-        f"{item.severity}: {item.code}: {one_line(_place(about, item))}{one_line(item.message)}"
+        f"{_severity(item, failed=failed)}: {item.code}: {one_line(_place(about, item))}"
+        f"{one_line(item.message)}"
         for item in warnings
     ]
     lines += [
@@ -182,6 +188,10 @@ def say_noticed(
         say(line)
     if len(lines) > MAX_WORDS_LINES:
         say(f"... and {len(lines) - MAX_WORDS_LINES} more; --json lists all")
+
+
+def _severity(item: "Diagnostic", *, failed: bool) -> str:
+    return "warning" if item.severity == "error" and not failed else item.severity
 
 
 def _place(about: str, item: "Diagnostic") -> str:

@@ -39,6 +39,22 @@ INSTRUCTIONS_LIMIT_BYTES = 1_048_576
 MAX_ALIKE_ENTRIES = 50
 """Findings of one check in one project that are said one by one."""
 
+INSTRUCTIONS = ("AGENTS.md", "CLAUDE.md")
+_OF_PROJECTS = (
+    "fleet.names",
+    "fleet.clones",
+    "contract",
+    "surface.missing",
+    "graph",
+    "evidence.unread",
+    "text.form",
+    "memory.index",
+    "memory.length",
+    "instructions.drift",
+    "secrets",
+)
+"""Checks that look at projects."""
+
 _STATUS: dict[Severity, CheckStatus] = {"info": "ok", "warning": "warn", "error": "fail"}
 _CHECK_OF_CODE = {
     "CLONES_DIFFER": "fleet.clones",
@@ -61,9 +77,33 @@ def examine(workspace: Workspace, scope: frozenset[str] | None = None) -> Iterat
     for check in _checks(workspace, scope):
         made.add(check.id)
         yield redacted_value(check, workspace.redactor)
+    absent = _nothing_to_check(workspace, scope)
     for name, text in CHECKS.items():
         if name not in made:
-            yield Check(id=name, status="ok", message=text)
+            why = absent.get(name)
+            said = text if why is None else f"nothing to check: {why}"
+            yield Check(id=name, status="ok", message=said)
+
+
+def _nothing_to_check(workspace: Workspace, scope: frozenset[str] | None) -> dict[str, str]:
+    """Say why checks had nothing to look at; green words would claim what nobody saw."""
+    projects = [one for one in workspace.fleet.projects if scope is None or one.id in scope]
+    absent = {"index": "there is no semantic index"}
+    if not workspace.settings.grants:
+        absent["engine.grants"] = "no engine was granted"
+    if not projects:
+        return {**absent, **dict.fromkeys(_OF_PROJECTS, "there is no project")}
+    if not any(one.surfaces.graph is not None for one in projects):
+        absent["graph"] = "no project has a code graph"
+    if not any(one.surfaces.memory is not None for one in projects):
+        absent |= dict.fromkeys(("memory.index", "memory.length"), "no project keeps a memory")
+    if not any(_has_both(one) for one in projects):
+        absent["instructions.drift"] = "no project has both AGENTS.md and CLAUDE.md"
+    return absent
+
+
+def _has_both(project: Project) -> bool:
+    return all((project.folder / name).is_file() for name in INSTRUCTIONS)
 
 
 def _checks(workspace: Workspace, scope: frozenset[str] | None) -> Iterator[Check]:
@@ -283,7 +323,7 @@ def _instructions(project: Project) -> Iterator[Check]:
     texts = []
     try:
         with Folder.open(project.folder) as folder:
-            for name in ("AGENTS.md", "CLAUDE.md"):
+            for name in INSTRUCTIONS:
                 read = folder.read(name, limit_bytes=INSTRUCTIONS_LIMIT_BYTES)
                 texts.append(decode(read.data).text)
     except FilesError:

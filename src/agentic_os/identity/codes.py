@@ -185,7 +185,7 @@ WAYS_OUT: Final[dict[str, str]] = {
     "LEDGER_SIGNATURE_INVALID": f"A line was not written by this identity. {_DAMAGED}",
     "LEDGER_UNREADABLE": "See to the disk and the file's mode, then boot again.",
     "LEDGER_WITNESS_KEY_UNKNOWN": "Put the witness's key back into witness-keys.",
-    "POSTGRES_MISSING": "pip install 'agentic-os[postgres]'",
+    "POSTGRES_MISSING": "Install the extra `postgres`: `agentic-os extras` says how.",
     "PROJECTION_UNUSABLE": "See to the database; the projection is rebuilt from the ledger.",
     "PROJECTION_URL": "Give sqlite:///PATH or postgresql://…, or nothing.",
 }

@@ -291,3 +291,17 @@ def test_findings_of_one_kind_do_not_bury_the_others(person: Person, whole: Flee
     assert found[-1].message == "7 more like these were found"
     assert found[-1].status == "warn"
     assert found[-1].project == found[0].project
+
+
+def test_what_was_not_looked_at_is_not_called_well(fleet: FleetBuilder, person: Person) -> None:
+    fleet.project("shop").fact("f", "x")
+
+    with open_workspace(person, [str(fleet.root)]) as workspace:
+        said = {check.id: check.message for check in examine(workspace)}
+    with open_workspace(person, [str(fleet.root / "shop/.agents/memory")]) as workspace:
+        empty = {check.id: check.message for check in examine(workspace)}
+
+    for name in ("index", "engine.grants", "graph", "instructions.drift"):
+        assert said[name].startswith("nothing to check: "), name
+    assert not said["secrets"].startswith("nothing")
+    assert empty["secrets"] == "nothing to check: there is no project"

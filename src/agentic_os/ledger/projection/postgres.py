@@ -41,7 +41,7 @@ class PostgresDatabase:
             raise LedgerError(
                 "the PostgreSQL driver is not installed",
                 code="POSTGRES_MISSING",
-                hint="pip install 'agentic-os[postgres]'",
+                hint="Install the extra `postgres`: `agentic-os extras` says how.",
             ) from None
         self._error: type[Exception] = psycopg.Error
         self._schema = schema

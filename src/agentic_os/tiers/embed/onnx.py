@@ -180,7 +180,7 @@ def load_session(
         raise SemanticIndexError(
             "embedding needs onnxruntime and tokenizers",
             code="EXTRA_MISSING",
-            hint="Install them: pip install 'agentic-os[rag]'",
+            hint="Install the extra `rag`: `agentic-os extras` says how.",
         ) from fault
     options = onnxruntime.SessionOptions()
     options.log_severity_level = _SEVERITY_ERROR

@@ -127,7 +127,7 @@ def open_reference(folder: Path, name: str, *, recipe: Recipe | None = None) -> 
         raise SemanticIndexError(
             "this model needs sentence-transformers",
             code="EXTRA_MISSING",
-            hint="Install it: pip install 'agentic-os[models]'",
+            hint="Install the extra `models`: `agentic-os extras` says how.",
         ) from fault
     try:
         with noise_aside():
@@ -204,7 +204,7 @@ def hub_folder(name: str) -> Path:
         raise SemanticIndexError(
             "a hub name needs sentence-transformers",
             code="EXTRA_MISSING",
-            hint="Install it: pip install 'agentic-os[models]'",
+            hint="Install the extra `models`: `agentic-os extras` says how.",
         ) from fault
     try:
         with noise_aside():

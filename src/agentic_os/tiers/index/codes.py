@@ -44,7 +44,7 @@ INDEX_CODES = CodeTable(
         "EXTRA_MISSING",
         "warning",
         "What reads the index, or runs the model, is not installed.",
-        "Install it: pip install 'agentic-os[rag]'",
+        "Install the extra `rag`: `agentic-os extras` says how.",
     ),
 )
 

@@ -161,7 +161,7 @@ def test_without_the_extra_it_says_what_to_install(
     with pytest.raises(SemanticIndexError, match="onnxruntime") as refused:
         open_onnx(shared.path, shared.manifest)
     assert refused.value.code == "EXTRA_MISSING"
-    assert "agentic-os[rag]" in refused.value.hint
+    assert "extra `rag`" in refused.value.hint
 
 
 HIDDEN = np.array([[[1, 2], [3, -4], [9, 9]]], np.float32)

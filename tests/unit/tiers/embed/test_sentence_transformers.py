@@ -142,7 +142,7 @@ def test_without_the_extra_it_says_what_to_install(
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     with pytest.raises(SemanticIndexError) as refused:
         open_reference(other, "other")
-    assert (refused.value.code, "agentic-os[models]" in refused.value.hint) == (
+    assert (refused.value.code, "extra `models`" in refused.value.hint) == (
         "EXTRA_MISSING",
         True,
     )

@@ -397,7 +397,7 @@ def test_without_the_package_the_extra_is_named(
         with pytest.raises(SemanticIndexError) as raised:
             ask()
         assert raised.value.code == "EXTRA_MISSING"
-        assert "agentic-os[rag]" in raised.value.hint
+        assert "extra `rag`" in raised.value.hint
 
 
 @pytest.mark.parametrize(

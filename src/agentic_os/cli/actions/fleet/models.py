@@ -23,9 +23,9 @@ def prepare(*, source: str, folder: Path | None, name: str | None, json: bool) -
     places = places_from(os.environ)
     prepared, warnings = _first(sources, places.data, places.cache)
     answer = prepared_answer(places.data, prepared)
-    answer = Answer(data=answer.data, warnings=tuple(warnings))
     if json:
-        finish_document("model-prepare", answer)
+        # Which sources were tried before; a person who has the model need not know.
+        finish_document("model-prepare", Answer(data=answer.data, warnings=tuple(warnings)))
         return
     model = answer.data.model
     write(f"{model.folder}\n")

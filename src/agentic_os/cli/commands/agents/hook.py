@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from agentic_os.cli.completion import hook_client_names
 from agentic_os.cli.options import Json, Roots
 
 app = typer.Typer(
@@ -12,7 +13,13 @@ app = typer.Typer(
 
 
 HookClient = Annotated[
-    str, typer.Option("--client", metavar="CLIENT", help="claude-code, codex or gemini.")
+    str,
+    typer.Option(
+        "--client",
+        metavar="CLIENT",
+        help="claude-code, codex or gemini.",
+        autocompletion=hook_client_names,
+    ),
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be done; write nothing.")]
 

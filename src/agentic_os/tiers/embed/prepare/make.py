@@ -197,7 +197,7 @@ def _require_onnx() -> None:
         raise SemanticIndexError(
             "preparing a model from weights needs onnx",
             code="EXTRA_MISSING",
-            hint="Install it: pip install 'agentic-os[rag]'",
+            hint="Install the extra `rag`: `agentic-os extras` says how.",
         ) from fault
 
 

@@ -146,7 +146,7 @@ def test_without_onnx_it_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "onnx", None)
     fault = refused(tiny, tmp_path)
-    assert (fault.code, "agentic-os[rag]" in fault.hint) == ("EXTRA_MISSING", True)
+    assert (fault.code, "extra `rag`" in fault.hint) == ("EXTRA_MISSING", True)
 
 
 def test_what_no_graph_can_be_made_of_is_left_as_it_is(tiny: Path, tmp_path: Path) -> None:
