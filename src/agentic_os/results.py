@@ -561,10 +561,11 @@ class ExtrasData(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PurgeData(msgspec.Struct, frozen=True, kw_only=True):
-    """Answer of ``purge``: the spaces that were deleted."""
+    """Answer of ``purge``: the spaces that were deleted, and with ``--all`` other folders."""
 
     spaces: tuple[str, ...]
     bytes: int
+    folders: tuple[str, ...] = ()
 
 
 class ErrorView(msgspec.Struct, frozen=True, kw_only=True):

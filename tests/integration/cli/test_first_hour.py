@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from support.fleet.builder import FleetBuilder
+from support.model.lent import lend_tiny
 from support.process.cli_process import run
 from support.process.terminal import on_terminal
 
@@ -149,3 +150,18 @@ def test_a_folder_given_as_an_argument_is_told_how_to_name_it(home: Path) -> Non
 
 def test_the_version_has_a_short_form() -> None:
     assert run("-V").text == run("--version").text
+
+
+def test_purging_all_leaves_nothing_that_was_derived(home: Path) -> None:
+    run("roots", "add", home / "code")
+    run("search", "harbour")
+    lend_tiny(home / "data")
+
+    finished = run("purge", "--all")
+
+    assert "1 stores and models" in finished.words
+    assert "bytes freed" in finished.words
+    assert not (home / "cache").exists()
+    assert list((home / "data").iterdir()) == []
+    assert (home / "config/projects.toml").is_file()
+    assert run("purge", "--all", "--json").data == {"spaces": [], "bytes": 0, "folders": []}

@@ -4,7 +4,15 @@ from collections.abc import Sequence
 
 from agentic_os.aggregate import questions as answers
 from agentic_os.aggregate.workspace import Person, open_workspace
-from agentic_os.cli.output import finish, finish_document, table
+from agentic_os.cli.output import finish, finish_document, on_terminal, say, table, write
+from agentic_os.results import CapabilitySection, CapabilityView
+
+COLUMNS = ("section", "name", "in", "projects", "differs", "wording")
+_TITLES: dict[CapabilitySection, str] = {
+    "skill": "Skills",
+    "mcp": "MCP servers",
+    "hook": "Hooks",
+}
 
 
 def print_capabilities(*, root: Sequence[str], project: Sequence[str], json: bool) -> None:
@@ -14,18 +22,27 @@ def print_capabilities(*, root: Sequence[str], project: Sequence[str], json: boo
     if json:
         finish_document("capabilities", answer)
         return
-    table(
-        ("section", "name", "in", "projects", "differs", "wording"),
-        [
-            (
-                item.section,
-                item.name,
-                str(len(item.projects)),
-                " ".join(item.projects),
-                "yes" if item.differs else "",
-                next((v.detail for v in (*item.invocations, *item.variants) if v.detail), ""),
-            )
-            for item in answer.data.capabilities
-        ],
-    )
+    rows = [_row(item) for item in answer.data.capabilities]
+    if not on_terminal():
+        table(COLUMNS, rows)
+    for section, title in _TITLES.items() if on_terminal() else ():
+        own = [row[1:] for row in rows if row[0] == section]
+        if own:
+            write(f"{title}\n")
+            table(COLUMNS[1:], own)
+            write("\n")
+    if not rows:
+        say("No project lists a skill, an MCP server or a hook.")
     finish(answer)
+
+
+def _row(item: CapabilityView) -> tuple[str, ...]:
+    details = (variant.detail for variant in (*item.invocations, *item.variants))
+    return (
+        item.section,
+        item.name,
+        str(len(item.projects)),
+        " ".join(item.projects),
+        "yes" if item.differs else "",
+        next((detail for detail in details if detail), ""),
+    )

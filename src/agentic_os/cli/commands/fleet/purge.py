@@ -10,11 +10,14 @@ from agentic_os.cli.options import Json, Roots
 def purge(
     root: Roots = None,
     everything: Annotated[
-        bool, typer.Option("--all", help="Delete the derived state of every set of roots.")
+        bool,
+        typer.Option(
+            "--all", help="Delete the stores of every set of roots, and the prepared models."
+        ),
     ] = False,
     json: Json = False,
 ) -> None:
-    """Delete derived state. Everything in it is made anew from the projects.
+    """Delete derived state. Everything in it is made anew from the projects, or fetched again.
 
     Example: agentic-os purge --all
     """
