@@ -57,6 +57,7 @@ NOTE = "<!-- Made by docs/generate.py; do not edit. -->\n"
 def pages() -> dict[str, str]:
     """Every generated page by its path below docs/reference."""
     return {
+        "cli.1": manual_page(),
         "cli.md": cli_page(),
         "codes.md": codes_page(),
         "ledger-entries.md": ledger_page(),
@@ -71,6 +72,29 @@ def cli_page() -> str:
         shown = " ".join(("agentic-os", *words))
         parts += [f"## {shown}", "", "```text", help_of(words), "```", ""]
     return "\n".join(parts)
+
+
+def manual_page() -> str:
+    """The same help as a manual page, in roff."""
+    parts = [
+        '.\\" Made by docs/generate.py; do not edit.',
+        '.TH AGENTIC-OS 1 "" "agentic-os" "User commands"',
+        ".SH NAME",
+        "agentic\\-os \\- ask all of your repositories at once",
+        ".SH COMMANDS",
+    ]
+    for words in commands(application(), ()):
+        parts += [f".SS {roff(' '.join(('agentic-os', *words)))}", ".nf"]
+        parts += [roff(line) for line in help_of(words).split("\n")]
+        parts.append(".fi")
+    parts += [".SH SEE ALSO", "The reference, in docs/reference of the source distribution."]
+    return "\n".join([*parts, ""])
+
+
+def roff(line: str) -> str:
+    """A line of text as roff reads it: no escape, no request."""
+    safe = line.replace("\\", "\\e").replace("-", "\\-")
+    return f"\\&{safe}" if safe.startswith((".", "'")) else safe
 
 
 def commands(group: typer.Typer, above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:

@@ -20,9 +20,8 @@ def home(places: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     fleet = FleetBuilder(root=places / "code")
     for name in NAMES:
         project = fleet.project(name, "obsidian-only")
-        project.fact(
-            "harbour", f"The harbour of {name}\nis closed at night.", title="Harbour hours"
-        )
+        body = f"The harbour of {name}\nis closed at night."
+        project.fact("harbour", body, title="Harbour hours", description="when it is open")
         project.index("# Memory\n\n- [Harbour hours](harbour.md) — when it is open\n")
         project.note("lights.md", "# Lights\n\nThe pier has two.\n")
     (places / "code/plain/.git").mkdir(parents=True)
@@ -37,6 +36,7 @@ def lines(drawn: str) -> list[str]:
 
 
 def test_the_first_answer_comes_with_the_third_command(home: Path) -> None:
+    lend_tiny(home / "data")
     alone = run(current=home)
     started = run("start", "--yes", current=home, environ={"PATH": "/usr/bin:/bin"})
     asked = run("search", "harbour", "--limit", "3")
@@ -45,7 +45,7 @@ def test_the_first_answer_comes_with_the_third_command(home: Path) -> None:
     assert alone.code == started.code == asked.code == 0
     assert f"roots add {home / 'code'}" in started.text
     assert "12 projects are ready to be asked" in started.words
-    assert "agentic-os search 'Harbour hours'" in started.text
+    assert started.text.count("agentic-os search 'Harbour hours'") == 1
     first = asked.text.splitlines()[0].split("\t")
     assert first[1:3] == ["memory", "Harbour hours"]
     opened = run("open", first[0])

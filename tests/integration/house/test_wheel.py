@@ -37,6 +37,8 @@ def test_the_metadata_is_the_package(wheel: Path) -> None:
         metadata = message_from_bytes(archive.read(f"{folder}/METADATA"))
         scripts = archive.read(f"{folder}/entry_points.txt").decode()
         assert f"{folder}/licenses/LICENSE" in archive.namelist()
+        data = f"agentic_os-{agentic_os.__version__}.data/data"
+        assert f"{data}/share/man/man1/agentic-os.1" in archive.namelist()
 
     assert metadata["Name"] == "agentic-os"
     assert metadata["Version"] == agentic_os.__version__

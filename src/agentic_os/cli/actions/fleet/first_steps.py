@@ -26,7 +26,7 @@ MAX_LOOKED_AT: Final = 400
 _TITLES = """
 SELECT name FROM document WHERE kind IN ('memory', 'vault') AND NOT template AND length(name) > 5
     AND name NOT LIKE '[%'
-ORDER BY length(label) DESC, name LIMIT ?
+GROUP BY name ORDER BY max(length(label)) DESC, name LIMIT ?
 """
 
 
