@@ -5,11 +5,21 @@ from typing import Any, Final
 from typer.core import TyperGroup
 
 SECTIONS: Final[dict[str, tuple[str, ...]]] = {
-    "Ask": ("search", "open", "memory", "vault", "capabilities", "graph"),
+    "Ask": (
+        "search",
+        "open",
+        "memory",
+        "vault",
+        "capabilities",
+        "instructions",
+        "graph",
+        "dashboard",
+    ),
     "Set up": (
         "start",
         "roots",
         "scan",
+        "seam",
         "aggregate",
         "index",
         "model",
@@ -20,7 +30,7 @@ SECTIONS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "Agents": ("mcp", "hook", "serve"),
     "Your AIOS folder": ("aios",),
-    "Identity and witness": ("ledger", "witness"),
+    "Identity and witness": ("identity", "ledger", "witness", "plugins"),
 }
 """Commands by what a person wants; one that is in none of them comes last."""
 

@@ -77,14 +77,17 @@ def test_differences_are_rows(fleet: FleetBuilder) -> None:
     assert all(row.endswith(":.agents/memory/f.md:7") for row in rows)
 
 
-def test_hits_on_a_terminal_are_read_line_by_line(small: FleetBuilder) -> None:
+def test_hits_on_a_terminal_are_read_line_by_line(
+    small: FleetBuilder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
     with redirect_stdout(Terminal()) as stream:
         code = main(["search", "lighthouse", "--project", "shop", "--root", str(small.root)])
 
     assert code == 0
     first, second = stream.getvalue().splitlines()
     assert first.endswith(":.agents/memory/f.md:8  [memory] Light")
-    assert second == "    the lighthouse"
+    assert second == "    the \x1b[1mlighthouse\x1b[22m"
 
 
 def test_a_relaxed_search_says_so(small: FleetBuilder) -> None:
@@ -128,3 +131,46 @@ def test_surfaces_in_a_scan(fleet: FleetBuilder) -> None:
         ("-", "none", "-"),
     ]
     assert rows[0][5] == "MEMORY_INDEX_MISSING VAULT_MISSING"
+
+
+def test_a_hit_on_a_terminal_is_plain_where_no_style_is_wanted(
+    small: FleetBuilder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    with redirect_stdout(Terminal()) as stream:
+        main(["search", "lighthouse", "--project", "shop", "--root", str(small.root)])
+
+    assert stream.getvalue().splitlines()[1] == "    the lighthouse"
+
+
+def test_paths_may_be_absolute(small: FleetBuilder) -> None:
+    found = call("search", "lighthouse", "--project", "shop", "--absolute", "--root", small.root)
+
+    assert found.text.split("\t")[0] == f"{small.root}/shop/.agents/memory/f.md:8"
+
+
+def test_lines_of_a_passage_are_one_line_of_cells(fleet: FleetBuilder) -> None:
+    fleet.project("p").fact("f", "one lighthouse\ntwo lighthouse")
+
+    (row,) = call(
+        "search", "lighthouse", "--root", fleet.root, "--kind", "memory"
+    ).text.splitlines()
+
+    assert "<U+000A>" not in row
+    assert row.count("\t") == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["zebra"], "Fewer words"),
+        (["zebra", "--kind", "vault"], "Only --kind vault was asked"),
+        (["zebra", "--project", "shop"], "Only --project shop was asked"),
+    ],
+)
+def test_nothing_found_says_what_may_help(small: FleetBuilder, words: list[str], said: str) -> None:
+    assert said in call("search", *words, "--root", small.root).words
+
+
+def test_where_no_project_is_that_is_said(tmp_path: Path) -> None:
+    assert "agentic-os scan" in call("search", "zebra", "--root", tmp_path).words

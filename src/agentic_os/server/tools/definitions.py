@@ -84,6 +84,7 @@ _HITS: Schema = _rows(
         branch=["string", "null"],
         commit=["string", "null"],
         stale="boolean",
+        relevance="number",
     )
 )
 _NODES: Schema = _rows(
@@ -128,6 +129,7 @@ FLEET: Final = (
                 "total": {"type": "integer"},
                 "hits": _HITS,
                 "coverage": {"type": ["object", "null"]},
+                "nothing_found": {"type": "boolean"},
             }
         ),
     ),

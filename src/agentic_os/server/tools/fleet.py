@@ -17,12 +17,10 @@ from agentic_os.server.scope.hiding import hidden_by, hidden_omission
 from agentic_os.server.scope.projects import chosen_projects, effective_memory
 from agentic_os.server.served import ServedPerson
 from agentic_os.server.tools.envelope import Document, document, plain
-from agentic_os.server.tools.hits import changed_files, short_coverage, short_hit, since_ns
+from agentic_os.server.tools.hits import short_coverage, short_hit, since_ns
 from agentic_os.server.tools.paging import page, read_cursor, write_cursor
 
 MEMORY_KINDS: frozenset[Kind] = frozenset({"memory", "index", "vault"})
-SINCE_HITS = 500
-"""How many hits are looked through for those of changed files."""
 
 
 def search_fleet(served: ServedPerson, asked: SearchFleet) -> Document:
@@ -31,7 +29,8 @@ def search_fleet(served: ServedPerson, asked: SearchFleet) -> Document:
     from agentic_os.tiers.route import search
 
     memory = effective_memory(asked.memory, asked.projects)
-    since = since_ns(asked.changed_since, datetime.now().astimezone()) if asked.changed_since else 0
+    now = datetime.now().astimezone()
+    since = since_ns(asked.changed_since, now) if asked.changed_since else None
     question = (
         f"{asked.query}\0{asked.projects}\0{asked.kinds}\0{asked.mode}\0{memory}"
         f"\0{asked.changed_since}"
@@ -50,16 +49,12 @@ def search_fleet(served: ServedPerson, asked: SearchFleet) -> Document:
             projects=projects,
             kinds=kinds,
             mode=asked.mode,
-            limit=SINCE_HITS if since else offset + asked.limit,
+            limit=offset + asked.limit,
+            changed_since_ns=since,
         )
         answer = search(workspace, query)
         hiding = hidden_by(memory, workspace, projects)
-        found, total = plain(answer.data.hits), answer.data.total
-        if since:
-            changed = changed_files(workspace, since)
-            found = [hit for hit in found if (hit["project"], hit["path"]) in changed]
-            total = len(found)
-    found = found[offset : offset + asked.limit]
+    found, total = plain(answer.data.hits)[offset:], answer.data.total
     # A hidden hit keeps its place in the order, so that pages fit together.
     shown = [(place, hit) for place, hit in enumerate(found, offset + 1) if not hiding.hides(hit)]
     told = [hit if asked.details else short_hit(hit) for _, hit in shown]
@@ -78,6 +73,8 @@ def search_fleet(served: ServedPerson, asked: SearchFleet) -> Document:
         "hits": list(fits.items),
         "coverage": coverage if asked.details else short_coverage(coverage),
     }
+    if answer.data.nothing_found:
+        data["nothing_found"] = True
     cursor = write_cursor(after, question) if more else ""
     return document(noted, data, truncated=more, cursor=cursor)
 

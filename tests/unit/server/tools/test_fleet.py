@@ -44,7 +44,6 @@ def test_only_what_changed_since(served: ServedPerson, fleet: FleetBuilder) -> N
     def paths(since: str) -> set[str]:
         asked = SearchFleet(query="dunning", changed_since=since)
         found = search_fleet(served, asked)["data"]
-        assert found["total"] == len(found["hits"])
         return {hit["path"] for hit in found["hits"]}
 
     assert paths("7d") == paths("12h") == {".agents/memory/new.md"}

@@ -1,18 +1,37 @@
 """Search the fleet and print the hits."""
 
+import os
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
 
 import typer
 from msgspec import structs
 
+from agentic_os.aggregate.fleet import find_fleet
 from agentic_os.aggregate.workspace import Person, open_workspace
 from agentic_os.cli.output import finish, finish_document, on_terminal, say, table, write
-from agentic_os.results import KINDS, MODES, Answer, Kind, SearchData, SearchMode, SynthesisData
+from agentic_os.results import (
+    KINDS,
+    MODES,
+    Answer,
+    Hit,
+    Kind,
+    SearchData,
+    SearchMode,
+    SynthesisData,
+)
 from agentic_os.text.fencing import one_line, terminal_safe
 from agentic_os.tiers.interface import Query
 from agentic_os.tiers.moments import moment_ns
 from agentic_os.tiers.route import search as ask
+
+STEM_CHARS: Final = 5
+"""So much of a word is looked for, since its ending may differ."""
+MARKED_CHARS: Final = 3
+"""Shorter words of a question are not marked: they stand in too many others."""
 
 
 def print_hits(
@@ -29,6 +48,7 @@ def print_hits(
     projects_only: bool,
     synthesize: bool,
     json: bool,
+    absolute: bool,
 ) -> None:
     """Search what all projects remember, note and can do."""
     if synthesize and projects_only:
@@ -51,8 +71,32 @@ def print_hits(
     if json:
         finish_document("search", answer)
         return
-    _print(answer.data, projects_only=projects_only)
+    folders = _folders(root) if absolute else None
+    _print(answer.data, projects_only=projects_only, absolute=folders)
+    _say_what_next(answer.data, project=project, kind=kind)
     finish(answer)
+
+
+def _folders(root: Sequence[str]) -> dict[str, Path]:
+    projects = find_fleet(Person.here(), root).fleet.projects
+    return {project.id: project.folder for project in projects}
+
+
+def _say_what_next(data: SearchData, *, project: Sequence[str], kind: Sequence[str]) -> None:
+    """Where nothing was found, say what was asked and what may help."""
+    if data.total or data.projects:
+        return
+    if project or kind:
+        asked = " ".join(
+            [*(f"--project {one}" for one in project), *(f"--kind {one}" for one in kind)]
+        )
+        say(f"Only {one_line(asked)} was asked: try without.")
+    elif not data.coverage.projects_searched:
+        say("No project was searched: `agentic-os scan` shows what was looked at.")
+    elif data.coverage.embedder is None:
+        say("Fewer words, or a part of one, may find more. By meaning: agentic-os model prepare")
+    else:
+        say("Fewer words, or a part of one, may find more.")
 
 
 def _synthesized(
@@ -95,7 +139,7 @@ def _since(text: str | None) -> int | None:
         raise typer.BadParameter(f"{text!r} is no date, and not so many days as in 7d") from fault
 
 
-def _print(data: SearchData, *, projects_only: bool) -> None:
+def _print(data: SearchData, *, projects_only: bool, absolute: dict[str, Path] | None) -> None:
     if projects_only:
         table(
             ("project", "name", "hits", "score"),
@@ -103,13 +147,8 @@ def _print(data: SearchData, *, projects_only: bool) -> None:
         )
     answered = data.synthesis is not None and _print_synthesis(data.synthesis)
     for hit in () if projects_only or answered else data.hits:
-        place = f"{hit.project}:{one_line(hit.path)}:{hit.lines[0]}"
-        kind = hit.kind if hit.confirmed else f"{hit.kind}, not confirmed"
-        if on_terminal():
-            write(f"{place}  [{kind}] {one_line(hit.name)}\n")
-            write("".join(f"    {line}\n" for line in terminal_safe(hit.snippet).split("\n")))
-        else:
-            write(f"{place}\t{kind}\t{one_line(hit.name)}\t{one_line(hit.snippet)}\n")
+        by_meaning = data.coverage.embedder is not None and not _has_a_word(hit, data.query)
+        _print_hit(hit, data.query, absolute=absolute, by_meaning=by_meaning)
     for trace in data.explain:
         state = trace.missing or f"{trace.hits} hits in {trace.milliseconds:.1f} ms"
         say(f"{trace.project} {trace.surface}: {state}")
@@ -127,6 +166,39 @@ def _print(data: SearchData, *, projects_only: bool) -> None:
         else ""
     )
     say(f"{said} in {coverage.projects_searched} projects{relaxed}{without}{stale}")
+
+
+def _has_a_word(hit: Hit, query: str) -> bool:
+    """Tell whether a word of the question, or its beginning, stands in what is shown of a hit."""
+    shown = f"{hit.name} {hit.path} {hit.snippet}".casefold()
+    words = re.findall(r"\w{2,}", query.casefold())
+    return any(word[:STEM_CHARS] in shown for word in words)
+
+
+def _print_hit(hit: Hit, query: str, *, absolute: dict[str, Path] | None, by_meaning: bool) -> None:
+    """Print one hit: two parts on a terminal, one line of cells elsewhere."""
+    file = (
+        one_line(hit.path) if absolute is None else one_line(str(absolute[hit.project] / hit.path))
+    )
+    place = f"{hit.project}:{file}:{hit.lines[0]}" if absolute is None else f"{file}:{hit.lines[0]}"
+    kind = hit.kind if hit.confirmed else f"{hit.kind}, not confirmed"
+    if not on_terminal():
+        snippet = one_line(" ".join(hit.snippet.split("\n")))
+        write(f"{place}\t{kind}\t{one_line(hit.name)}\t{snippet}\n")
+        return
+    meant = ", by meaning" if by_meaning else ""
+    write(f"{place}  [{kind}{meant}] {one_line(hit.name)}\n")
+    words = [word for word in re.findall(r"\w{2,}", query) if len(word) >= MARKED_CHARS]
+    for line in terminal_safe(hit.snippet).split("\n"):
+        write(f"    {_marked(line, words)}\n")
+
+
+def _marked(line: str, words: Sequence[str]) -> str:
+    """Show the words of the question in bold, unless the person wants no style."""
+    if not words or os.environ.get("NO_COLOR"):
+        return line
+    pattern = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
+    return re.sub(rf"(?i)({pattern})", "\x1b[1m\\1\x1b[22m", line)
 
 
 def _print_synthesis(made: SynthesisData) -> bool:

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from agentic_os.cli.completion import kind_names, mode_names
 from agentic_os.cli.options import Json, Projects, Roots
 
 
@@ -21,12 +22,18 @@ def search(
         typer.Option(
             "--kind",
             metavar="K",
+            autocompletion=kind_names,
             help="Only this kind: memory, index, vault, capability, graph, code, document;"
             " repeatable.",
         ),
     ] = None,
     mode: Annotated[
-        str, typer.Option(metavar="MODE", help="auto, lexical, semantic or hybrid.")
+        str,
+        typer.Option(
+            metavar="MODE",
+            help="auto, lexical, semantic or hybrid.",
+            autocompletion=mode_names,
+        ),
     ] = "auto",
     limit: Annotated[int, typer.Option(min=1, max=1_000, help="How many hits to show.")] = 5,
     changed_since: Annotated[
@@ -53,6 +60,9 @@ def search(
             " found, with citations.",
         ),
     ] = False,
+    absolute: Annotated[
+        bool, typer.Option("--absolute", help="Print absolute paths instead of PROJECT:PATH.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Search what all projects remember, note and can do.
@@ -75,5 +85,6 @@ def search(
         explain=explain,
         projects_only=projects_only,
         synthesize=synthesize,
+        absolute=absolute,
         json=json,
     )
