@@ -51,6 +51,7 @@ from agentic_os.identity.folder.high_water import require_high_water, require_re
 from agentic_os.identity.folder.keyring import (
     KeyRing,
     keep_envelope,
+    read_envelope_file,
     require_current,
     require_own_envelope,
 )
@@ -283,6 +284,12 @@ class _Boot:
         require_own_envelope(self._folder, chain)
         keys.settle("identity", chain)
         require_current("identity", keys.signers["identity"], chain)
+        if self._accepted.is_witnessed and read_envelope_file(self._folder) is None:
+            # Another envelope would be another identity to every witness.
+            raise ERRORS.error(
+                "ENVELOPE_INVALID",
+                "the identity's envelope is gone, and witnesses know the identity by it",
+            )
         return keep_envelope(self._folder, keys.signers["identity"], chain=chain)
 
     def _hear_witnesses(self, ready: ReadyIdentity) -> None:

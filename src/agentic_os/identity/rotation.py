@@ -1,7 +1,12 @@
-"""A new key in the place of a role's, from the next line on.
+"""A new key in the place of a role's, from the next line on; a new checkpoint key, at once.
 
 The new key lies on disk before the line is written and gets the role's name after; the old one
 stays beside it under a retired name. A crash in between is finished by ``KeyRing.settle``.
+
+A checkpoint key signs tree heads and no line, so no line tells of its change: the identity's key
+binds the new one at each witness with the next bookmark, and the witness retires the old one for
+good. It accepts that while the origin stands where the ledger does; where a thief has had a
+longer tree cosigned, its operator closes the origin (how-to "Run a witness").
 """
 
 from typing import Final
@@ -57,4 +62,22 @@ def rotate_key(ready: ReadyIdentity, role: Role, *, reason: str = "") -> RotateD
         old_key_id=old.key_id,
         new_key_id=new.key_id,
         retired=f"{retired}{KEY_SUFFIX}" if retired else "",
+    )
+
+
+def rotate_checkpoint_key(ready: ReadyIdentity) -> RotateData:
+    """Put a new checkpoint key in the place of the one at hand.
+
+    Raises:
+        CryptoError: ``KEY_UNWRITABLE``.
+    """
+    origin = ready.journal.chain.origin
+    old = ready.keys.note_signer(origin).key.vkey
+    retired = ready.keys.replace_checkpoint()
+    return RotateData(
+        role="checkpoint",
+        seq=ready.journal.chain.size,
+        old_key_id=old,
+        new_key_id=ready.keys.note_signer(origin).key.vkey,
+        retired=f"{retired}{KEY_SUFFIX}",
     )

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -24,8 +25,9 @@ from agentic_os.identity.codes import ERRORS
 from agentic_os.identity.folder.keyring import keep_envelope
 from agentic_os.identity.policy_change import replace_policy
 from agentic_os.identity.ready import ReadyIdentity
-from agentic_os.identity.rotation import rotate_key
+from agentic_os.identity.rotation import rotate_checkpoint_key, rotate_key
 from agentic_os.identity.witness_policy import is_policy_entry
+from agentic_os.identity.witnessing import receipt_due
 from agentic_os.ledger.answers import AppendData, AppendedEntry, Finding, ProveData, ShowData
 from agentic_os.ledger.file.head import read_cosigned_note
 from agentic_os.ledger.file.prove import prove_line
@@ -232,7 +234,11 @@ class Identity:
             if ready.witnesses is None:
                 raise ERRORS.error("NO_WITNESSES", "no witnesses are configured")
             self._has_written = False
-            result = ready.witnesses.witness(ready.seen_by_witnesses())
+            result = ready.witnesses.witness(
+                ready.seen_by_witnesses(),
+                only_cosigns=due == "shutdown"
+                and not receipt_due(ready.projection.db, datetime.now(UTC)),
+            )
             taken = take_round(ready, result)
             self._conflict = self._conflict or taken.conflict
             return BookmarkData(
@@ -270,6 +276,16 @@ class Identity:
                 envelope = keep_envelope(self._folder, key, chain=ready.journal.chain)
                 self._ready = replace(ready, envelope=envelope)
             return data
+
+    def rotate_checkpoint(self) -> RotateData:
+        """Put a new checkpoint key in the place of a stolen or lost one (``rotation.py``).
+
+        Raises:
+            IdentityError: ``SAFE_MODE``. CryptoError: a key file cannot be written.
+        """
+        with self._turn:
+            self._has_written = True
+            return rotate_checkpoint_key(self._require_ready())
 
     def accept_policy(self, *, reason: str) -> PolicyData:
         """Record the operator's decision for the witness policy at hand; the only way to another.

@@ -4,6 +4,8 @@ Rules (ledger format, section Bookmark; AII OS formats, section 4.5):
 
 - Due after ``BOOKMARK_ENTRIES`` entries that are not receipts, after ``BOOKMARK_SECONDS``
   since the last acknowledgement while there is any such entry, and at shutdown.
+- A bookmark at shutdown that is not due by that rule takes cosignatures alone: a receipt with its
+  line is twice as long as most entries.
 - Every receipt of a round is appended as ``system.witnessed`` with the cosigned tree head; its
   witness key is pinned beside the ledger first, or the line could not be verified again.
 - A receipt that a crash kept out of the ledger is settled at the next boot, before anything
@@ -21,7 +23,7 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Final, Literal, Protocol, TypeAlias
 
-from agentic_os.crypto.envelope.public_keys import PublicKeyEnvelope
+from agentic_os.crypto.envelope.public_keys import PublicKeyEnvelope, parse_time
 from agentic_os.crypto.keys.pairs import SigningKey
 from agentic_os.crypto.tlog.note_keys import NoteKey, NoteSigner
 from agentic_os.identity.witness_policy import EPOCH_TYPE, RECEIPT_TYPE
@@ -48,8 +50,8 @@ class Witnesses(Protocol):
         """Return who they are, and how many must agree."""
         ...
 
-    def witness(self, ledger: WitnessedLedger) -> RoundResult:
-        """Bring the ledger's head before every witness."""
+    def witness(self, ledger: WitnessedLedger, *, only_cosigns: bool = False) -> RoundResult:
+        """Bring the ledger's head before every witness, perhaps for its cosignature alone."""
         ...
 
     def ask_standing(self, ledger: WitnessedLedger) -> tuple[Standing, ...]:
@@ -82,6 +84,14 @@ def bookmark_due(*, unanchored: int, last: datetime | None, now: datetime) -> Du
     if unanchored and (last is None or (now - last).total_seconds() >= BOOKMARK_SECONDS):
         return "time"
     return "not_due"
+
+
+def receipt_due(db: Database, now: datetime) -> bool:
+    """Return whether the ledger is to keep receipts again, by the rule of ``bookmark_due``."""
+    (ordinal, at), *_ = db.execute("SELECT MAX(ordinal), MAX(witnessed_at) FROM receipts")
+    unanchored = count_unanchored(db, int(ordinal or 0))
+    last = None if at is None else parse_time(at)
+    return bookmark_due(unanchored=unanchored, last=last, now=now) != "not_due"
 
 
 def count_unanchored(db: Database, ordinal: int) -> int:

@@ -171,13 +171,17 @@ class MemoryWitnesses:
 
     @property
     def policy(self) -> QuorumPolicy:
+        if not self.members:
+            return parse_policy(b"quorum none\n")
         names = " ".join(one.name for one in self.members)
         lines = "".join(f"witness {one.name} {one.signer.key.vkey}\n" for one in self.members)
         return parse_policy(f"{lines}group all-of-them all {names}\nquorum all-of-them\n".encode())
 
-    def witness(self, ledger: WitnessedLedger) -> RoundResult:
+    def witness(self, ledger: WitnessedLedger, *, only_cosigns: bool = False) -> RoundResult:
         self.asked += 1
         outcomes = tuple(one.outcome(ledger) for one in self.members)
+        if only_cosigns:
+            outcomes = tuple(replace(one, receipt=None, receipt_key=None) for one in outcomes)
         for one in outcomes:
             if one.receipt is not None:
                 self.kept[one.name] = one.receipt

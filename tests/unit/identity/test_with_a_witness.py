@@ -3,6 +3,7 @@
 import shutil
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,10 @@ from agentic_os.identity.services import repair_conflict
 from agentic_os.identity.session import Identity
 from agentic_os.ledger.file.show import LineFilter
 from agentic_os.witness.client.rounds import WitnessRounds
+from agentic_os.witness.protocol.add_checkpoint import AddCheckpoint, write_add_checkpoint
 from agentic_os.witness.service.config import WitnessConfig
 from support.ledger.actors import abandon, born, notes
-from support.witness.actors import Serving, new_witness, policy_of, serving
+from support.witness.actors import HTTP, Serving, new_witness, policy_of, serving
 
 
 @pytest.fixture(scope="module")
@@ -87,3 +89,66 @@ def test_a_rollback_latches_and_a_newer_copy_releases(tmp_path: Path, service: S
     assert repair_conflict(folder, _options(folder, service)).action == "latch_released"
     with _boot(folder, service) as identity:
         assert identity.report.mode == "ready"
+
+
+def test_a_stolen_checkpoint_key_is_replaced_and_retired(tmp_path: Path, service: Serving) -> None:
+    folder = born(tmp_path / "me")
+    with _boot(folder, service) as identity:
+        identity.append("agent", notes(1))
+        assert identity.bookmark().quorum
+        stolen = identity._require_ready().keys.note_signer(
+            identity._require_ready().journal.chain.origin
+        )
+        data = identity.rotate_checkpoint()
+        assert data.old_key_id == stolen.key.vkey != data.new_key_id
+        identity.append("agent", notes(2))
+        assert identity.bookmark().witnesses[0].code == "ACKNOWLEDGED"
+        ready = identity._require_ready()
+        thief = replace(ready.seen_by_witnesses(), checkpoint_signer=stolen)
+        size = thief.tree.size
+        proof = thief.tree.consistency_proof(size, size)
+        body = write_add_checkpoint(
+            AddCheckpoint(old_size=size, consistency=proof, head=thief.head(size))
+        )
+        assert HTTP.post(f"{service.url}/add-checkpoint", content=body).status_code == 403
+    assert (folder / "keys" / data.retired).is_file()
+    with _boot(folder, service) as identity:
+        assert identity.report.mode == "ready"
+
+
+def test_appends_with_a_witness_hardly_lengthen_the_ledger(
+    tmp_path: Path, service: Serving
+) -> None:
+    """Each command bookmarks at its end; only a due one leaves a receipt in the ledger."""
+    alone, seen = born(tmp_path / "alone"), born(tmp_path / "seen")
+    for number in range(12):
+        with boot(alone) as identity:
+            identity.append("agent", notes(number))
+        with _boot(seen, service) as identity:
+            identity.append("agent", notes(number))
+        assert identity.farewell is not None
+        assert identity.farewell.witnesses[0].code == "ACKNOWLEDGED"
+
+    def written(folder: Path) -> int:
+        files = [folder / "ledger.jsonl", *folder.glob("witness/*/receipts.jsonl")]
+        return sum(path.stat().st_size for path in files)
+
+    assert written(seen) <= 2 * written(alone)
+    with _boot(seen, service) as identity:
+        assert identity.report.mode == "ready"
+        assert identity.show(LineFilter(type="system.witnessed")).matched == 1
+        # A receipt follows cosignatures, and is judged by the last receipt, not by them.
+        identity.append("agent", notes(50))
+        answer = identity.bookmark()
+        assert (answer.quorum, answer.witnesses[0].code) == (True, "ACKNOWLEDGED")
+        assert identity.show(LineFilter(type="system.witnessed")).matched == 2
+
+
+def test_a_lost_envelope_is_not_replaced_in_silence(tmp_path: Path, service: Serving) -> None:
+    folder = born(tmp_path / "me")
+    with _boot(folder, service) as identity:
+        identity.append("agent", notes(1))
+    (folder / "identity-envelope.json").unlink()
+    with _boot(folder, service) as identity:
+        assert identity.report.reason is not None
+        assert identity.report.reason.code == "ENVELOPE_INVALID"

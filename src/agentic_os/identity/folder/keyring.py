@@ -75,6 +75,23 @@ class KeyRing:
         """Return the signer of tree heads; its key is named like the origin."""
         return NoteSigner(kind="note", name=origin, private=self.checkpoint)
 
+    def replace_checkpoint(self) -> str:
+        """Make a new checkpoint key and take it into use; return the retired one's name.
+
+        The old key is on disk under its retired name before the new one takes its place, which it
+        does in one step: whatever a crash leaves, there is a key, and none is lost.
+        """
+        password = self._passwords.get("identity")
+        new, retired = generate_key(ED25519), f"{CHECKPOINT_KEY}-retired-{_digits(self.checkpoint)}"
+        waiting = key_path(self._folder, CHECKPOINT_KEY + _NEXT)
+        waiting.unlink(missing_ok=True)
+        if not key_path(self._folder, retired).exists():
+            write_key(key_path(self._folder, retired), self.checkpoint, password=password)
+        write_key(waiting, new, password=password)
+        waiting.replace(key_path(self._folder, CHECKPOINT_KEY))
+        self.checkpoint = new
+        return retired
+
     def prepare_next(self, role: Role) -> SigningKey:
         """Make a role's next key and put it on disk under its waiting name.
 

@@ -139,7 +139,9 @@ class Asking:
                 error, old_size, lambda held: self._send_bookmark(size, held)
             )
         judge_receipt(reply.receipt, request=request, key=key, ledger=self.ledger, state=self.state)
-        outcome = self._keep(reply.cosignature, bound_to=self._own_binding, answer=reply.answer)
+        outcome = self._keep(
+            reply.cosignature, bound_to=self._own_binding, receipted=size, answer=reply.answer
+        )
         return replace(outcome, receipt=reply.receipt, receipt_key=key)
 
     def checkpoint(self) -> WitnessOutcome:
@@ -151,7 +153,17 @@ class Asking:
             lines = self._again(error, old_size, self._send_checkpoint)
         own = self.witness.key
         ours = [line for line in lines if (line.name, line.key_id) == (own.name, own.key_id)]
-        return self._keep(ours[0] if ours else None, bound_to=self.state.bound_to)
+        last = self.state.acknowledged
+        # A bound origin has had receipts; from now on its newest one lies further back.
+        receipted = self.state.receipted or (last.ordinal if last and self.state.bound_to else 0)
+        return self._keep(
+            ours[0] if ours else None, bound_to=self.state.bound_to, receipted=receipted
+        )
+
+    @property
+    def is_bound(self) -> bool:
+        """Return whether the witness knows this identity and its checkpoint key."""
+        return self.state.bound_to == self._own_binding
 
     @property
     def _own_binding(self) -> str:
@@ -224,7 +236,12 @@ class Asking:
             return
 
     def _keep(
-        self, line: NoteSignature | None, *, bound_to: str, answer: bytes | None = None
+        self,
+        line: NoteSignature | None,
+        *,
+        bound_to: str,
+        receipted: int,
+        answer: bytes | None = None,
     ) -> WitnessOutcome:
         time = judge_cosignature(
             line, head=self.head, key=self.witness.key, state=self.state, now=self.now
@@ -240,6 +257,7 @@ class Asking:
                 acknowledged=point,
                 cosigned_at=time,
                 bound_to=bound_to,
+                receipted=receipted,
             )
         )
         return WitnessOutcome(name=self.witness.name, code=ACKNOWLEDGED, cosignature=line)

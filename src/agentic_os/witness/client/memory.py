@@ -48,6 +48,7 @@ class WitnessedState:
         acknowledged: the newest point that it signed for.
         cosigned_at: the newest time that it stated (POSIX seconds).
         bound_to: identity and checkpoint key that the origin is bound to there.
+        receipted: the ordinal of its newest receipt; it may have cosigned more since.
         conflict: the code of an integrity conflict; latched until a person clears it.
     """
 
@@ -55,6 +56,7 @@ class WitnessedState:
     acknowledged: Point | None = None
     cosigned_at: int = 0
     bound_to: str = ""
+    receipted: int = 0
     conflict: str = ""
 
 

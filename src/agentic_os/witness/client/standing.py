@@ -74,8 +74,9 @@ def judge_receipt(
     last = state.acknowledged
     if last and (last.ordinal, last.ledger_hash) == (receipt.ordinal, receipt.ledger_hash):
         return  # the stored receipt once more: its previous point lies further back
+    receipted = state.receipted or (last.ordinal if last else 0)
     if receipt.previous_ordinal == NO_ORDINAL:
-        if last:
+        if receipted:
             raise _went_back("it knows no bookmark, and signed for one before")
         return
     if receipt.previous_ordinal > receipt.ordinal:
@@ -84,8 +85,8 @@ def judge_receipt(
         raise ERRORS.error(
             "WITNESS_FORK", f"the witness holds another line {receipt.previous_ordinal}"
         )
-    if last and receipt.previous_ordinal < last.ordinal:
-        raise _went_back(f"it knows {receipt.previous_ordinal}, and signed for {last.ordinal}")
+    if receipt.previous_ordinal < receipted:
+        raise _went_back(f"it knows {receipt.previous_ordinal}, and signed for {receipted}")
 
 
 def judge_cosignature(

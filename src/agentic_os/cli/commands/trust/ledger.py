@@ -241,7 +241,16 @@ def bookmark(
 
 @app.command()
 def rotate(
-    role: Annotated[str, typer.Argument(metavar="ROLE", help="identity, operator or platform.")],
+    role: Annotated[
+        str | None, typer.Argument(metavar="ROLE", help="identity, operator or platform.")
+    ] = None,
+    checkpoint: Annotated[
+        bool,
+        typer.Option(
+            "--checkpoint",
+            help="Replace the key that signs tree heads; the witnesses are told at once.",
+        ),
+    ] = False,
     reason: Annotated[str, typer.Option(metavar="TEXT", help="Why, kept in the ledger.")] = "",
     folder: Home = None,
     witnesses: Policy = None,
@@ -255,7 +264,7 @@ def rotate(
     from agentic_os.cli.actions.trust.ledger import verbs
 
     where = IdentityPlace(folder, witnesses, projection_url)
-    verbs.rotate(where, role, reason=reason, json=json)
+    verbs.rotate(where, role, checkpoint=checkpoint, reason=reason, json=json)
 
 
 @app.command()

@@ -109,15 +109,22 @@ def replace_policy(where: IdentityPlace, file: str, *, reason: str, json: bool) 
     )
 
 
-def rotate(where: IdentityPlace, role: str, *, reason: str, json: bool) -> None:
-    """Put a new key in the place of a role's, and print both names."""
+def rotate(
+    where: IdentityPlace, role: str | None, *, checkpoint: bool, reason: str, json: bool
+) -> None:
+    """Put a new key in the place of a role's or the checkpoint key, and print both names."""
     changed = next((one for one in ROLES if one == role), None)
-    if changed is None:
+    if checkpoint == (role is not None):
+        raise typer.BadParameter("give a role, or --checkpoint")
+    if changed is None and not checkpoint:
         raise typer.BadParameter(f"roles are {', '.join(ROLES)}")
     with booted(where) as identity:
-        if changed != "identity":
-            identity.unlock(changed, password=password())
-        answer = identity.rotate(changed, reason=reason)
+        if changed is None:
+            answer = identity.rotate_checkpoint()
+        else:
+            if changed != "identity":
+                identity.unlock(changed, password=password())
+            answer = identity.rotate(changed, reason=reason)
         if json:
             print_document("ledger-rotate", answer)
         else:
