@@ -94,6 +94,20 @@ class Use(msgspec.Struct, frozen=True, array_like=True):
     imports: tuple[int, ...]
 
 
+class LocalUse(msgspec.Struct, frozen=True, array_like=True):
+    """One place where a definition of the same file is used.
+
+    ``symbol`` is the index of what is used. ``certain`` is false for a method called on
+    ``self``: a subclass may have its own.
+    """
+
+    symbol: int
+    line: int
+    scope: int
+    kind: UseKind
+    certain: bool = True
+
+
 class SourceFacts(msgspec.Struct, frozen=True, array_like=True):
     """Everything that one file says.
 
@@ -110,6 +124,7 @@ class SourceFacts(msgspec.Struct, frozen=True, array_like=True):
     bindings: tuple[Binding, ...] = ()
     imports: tuple[Import, ...] = ()
     uses: tuple[Use, ...] = ()
+    local_uses: tuple[LocalUse, ...] = ()
     exports: tuple[str, ...] | None = None
     dynamic: bool = False
     problems: tuple[str, ...] = ()

@@ -1,9 +1,10 @@
 """The projects that contribute a code graph."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentic_os.registry.descriptor.memory_block import GRAPH_TIER
+from agentic_os.registry.descriptor.memory_block import CONVENTIONAL_GRAPH_PATH, GRAPH_TIER
 from agentic_os.registry.fleet import Fleet
 
 
@@ -18,19 +19,26 @@ class GraphProject:
     remote: str | None = None
 
 
-def graph_projects(fleet: Fleet) -> list[GraphProject]:
-    """Return the projects of a fleet whose stack has a graph (tier 2 and above)."""
-    return [
-        GraphProject(
-            id=project.id,
-            name=project.name,
-            folder=project.folder,
-            graph_path=project.surfaces.graph.path,
-            remote=project.remote,
-        )
-        for project in fleet.projects
-        if project.retrieval
-        and (project.tier or 0) >= GRAPH_TIER
-        and project.surfaces.graph is not None
-        and project.surfaces.graph.path
-    ]
+def graph_projects(fleet: Fleet, own: Collection[str] = ()) -> list[GraphProject]:
+    """Return the projects of a fleet that have a graph: by their stack, or made by us.
+
+    Args:
+        fleet: all projects.
+        own: ids of the projects whose graph is made by us whatever their stack.
+    """
+    found = []
+    for project in fleet.projects:
+        graph = project.surfaces.graph
+        declared = graph is not None and graph.path and (project.tier or 0) >= GRAPH_TIER
+        if project.retrieval and (declared or project.id in own):
+            path = graph.path if graph is not None and declared else CONVENTIONAL_GRAPH_PATH
+            found.append(
+                GraphProject(
+                    id=project.id,
+                    name=project.name,
+                    folder=project.folder,
+                    graph_path=path,
+                    remote=project.remote,
+                )
+            )
+    return found

@@ -31,6 +31,8 @@ STATUS_CURRENT = "current"
 STATUS_STALE = "stale"
 STATUS_MISSING = "missing"
 STATUS_REFUSED = "refused"
+STATUS_OWN = "own"
+"""There is no graph file; the graph is one of ours, made from the sources."""
 
 
 def node_range(rid: int) -> tuple[int, int]:
@@ -43,7 +45,7 @@ CREATE TABLE graph_repo(
     rid INTEGER PRIMARY KEY,
     project TEXT NOT NULL UNIQUE,   -- the project's id in the fleet
     graph_path TEXT NOT NULL,       -- relative to the project, POSIX
-    status TEXT NOT NULL,           -- current, stale (last good kept), missing, refused
+    status TEXT NOT NULL,           -- current, stale (last good kept), missing, refused, own
     code TEXT NOT NULL,             -- why it is not current
     message TEXT NOT NULL,
     size INTEGER NOT NULL,
@@ -76,7 +78,7 @@ CREATE TABLE graph_file(
     read_at_ns INTEGER NOT NULL,
     sha256 TEXT NOT NULL,           -- when it was last read
     built TEXT NOT NULL,            -- when the graph was built: Graphify's MD5, else our SHA-256
-    facts BLOB,                     -- SourceFacts as MessagePack (layout 2)
+    facts BLOB,                     -- SourceFacts as MessagePack (layout 3)
     UNIQUE(rid, path)
 );
 

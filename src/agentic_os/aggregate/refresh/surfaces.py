@@ -278,13 +278,19 @@ class Run(Intake):
 
         done = refresh_graphs(
             self.connection,
-            graph_projects(fleet),
+            graph_projects(fleet, _own_graphs(self.connection)),
             start=self.start,
             sources=sources,
             redactor=self.redactor,
             limit_bytes=limit_bytes,
         )
         self.graph_files_read = done.files_read
+
+
+def _own_graphs(connection: sqlite3.Connection) -> frozenset[str]:
+    """The projects whose graph is one of ours."""
+    rows = connection.execute("SELECT project FROM graph_repo WHERE status='own'")
+    return frozenset(row[0] for row in rows)
 
 
 _KNOWN_FILES = """

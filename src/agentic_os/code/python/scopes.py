@@ -31,6 +31,8 @@ class Scope:
     symbol: int = MODULE_SCOPE
     bound: dict[str, list[int]] = field(default_factory=dict)
     declared_global: set[str] = field(default_factory=set)
+    defined: dict[str, list[int]] = field(default_factory=dict)
+    rebound: set[str] = field(default_factory=set)
 
     def bind_import(self, name: str, index: int) -> None:
         """Bind a name to import number ``index``."""
@@ -40,9 +42,35 @@ class Scope:
 
     def bind_other(self, name: str) -> None:
         """Bind a name to anything that is not an import."""
-        entries = self._owner(name).bound.setdefault(name, [])
+        owner = self._owner(name)
+        entries = owner.bound.setdefault(name, [])
         if _OTHER not in entries:
             entries.append(_OTHER)
+        else:
+            owner.rebound.add(name)
+
+    def define(self, name: str, symbol: int) -> None:
+        """Bind a name to a definition of this file."""
+        self.bind_other(name)
+        self._owner(name).defined.setdefault(name, []).append(symbol)
+
+    def symbol_of(self, name: str) -> int | None:
+        """Return the one definition that a name can stand for; ``None`` where it is bound else."""
+        scope = self._binding(name)
+        if scope is None or scope.bound[name] != [_OTHER] or name in scope.rebound:
+            return None
+        found = scope.defined.get(name, ())
+        return found[0] if len(found) == 1 else None
+
+    def _binding(self, name: str) -> "Scope | None":
+        """Return the scope whose binding of a name is seen here."""
+        scope: Scope | None = self
+        while scope is not None:
+            visible = scope is self or scope.kind != "class"
+            if visible and name in scope.bound and name not in scope.declared_global:
+                return scope
+            scope = scope.parent
+        return None
 
     def _owner(self, name: str) -> "Scope":
         if name not in self.declared_global:
@@ -54,14 +82,8 @@ class Scope:
 
     def imports_of(self, name: str, imports: list[Import]) -> tuple[int, ...]:
         """Return the imports that ``name`` can stand for in this scope; empty when none."""
-        scope: Scope | None = self
-        entries: list[int] = []
-        while scope is not None:
-            visible = scope is self or scope.kind != "class"
-            if visible and name in scope.bound and name not in scope.declared_global:
-                entries = scope.bound[name]
-                break
-            scope = scope.parent
+        scope = self._binding(name)
+        entries = [] if scope is None else scope.bound[name]
         found = [entry for entry in entries if entry != _OTHER]
         if len(found) < len(entries) and any(imports[entry].certain for entry in found):
             return ()

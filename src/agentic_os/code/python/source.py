@@ -10,6 +10,7 @@ import ast
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 from agentic_os.code.python.expressions import dotted_name, string_list
@@ -24,6 +25,7 @@ from agentic_os.code.values import (
     Binding,
     BindingKind,
     Import,
+    LocalUse,
     SourceFacts,
     Symbol,
     SymbolKind,
@@ -78,7 +80,7 @@ class _RawUse(NamedTuple):
     user: int
 
 
-@dataclass(slots=True)
+@dataclass
 class _Walker:
     """Collects the facts of one parsed file."""
 
@@ -105,10 +107,13 @@ class _Walker:
     def facts(self) -> SourceFacts:
         """Resolve the uses and close the account."""
         uses: list[Use] = []
+        local_uses: list[LocalUse] = []
         for raw in self.raw_uses:
             behind = raw.scope.imports_of(raw.local, self.imports)
             if behind:
                 uses.append(Use(raw.local, raw.chain, raw.line, raw.user, raw.kind, behind))
+            else:
+                local_uses.extend(self._local(raw))
         if len(uses) > MAX_USES_ENTRIES:
             self.truncated = True
             del uses[MAX_USES_ENTRIES:]
@@ -119,10 +124,33 @@ class _Walker:
             bindings=tuple(self.bindings),
             imports=tuple(self.imports),
             uses=tuple(uses),
+            local_uses=tuple(local_uses[:MAX_USES_ENTRIES]),
             exports=None if self.exports is None else tuple(self.exports),
             dynamic=self.dynamic,
             problems=("SOURCE_TRUNCATED",) if self.truncated else (),
         )
+
+    def _local(self, raw: _RawUse) -> Iterator[LocalUse]:
+        """Yield the use of a definition of this file: a name, a class's member, or ``self``'s."""
+        symbol = raw.scope.symbol_of(raw.local)
+        if symbol is not None:
+            member = self._members.get((symbol, raw.chain[0])) if raw.chain else None
+            kind: UseKind = raw.kind if not raw.chain or member is not None else "reference"
+            kind = "reference" if len(raw.chain) > 1 else kind
+            yield LocalUse(symbol if member is None else member, raw.line, raw.user, kind)
+        elif raw.local == "self" and len(raw.chain) == 1 and raw.user != MODULE_SCOPE:
+            member = self._members.get((self.symbols[raw.user].parent, raw.chain[0]))
+            if member is not None:
+                yield LocalUse(member, raw.line, raw.user, raw.kind, certain=False)
+
+    @cached_property
+    def _members(self) -> dict[tuple[int, str], int]:
+        """The methods of each class, by its symbol and their name; the last one counts."""
+        return {
+            (item.parent, item.name): index
+            for index, item in enumerate(self.symbols)
+            if item.kind == "method"
+        }
 
     def _visit(  # noqa: C901, PLR0912 - a case per node type
         self, task: _Task
@@ -192,9 +220,9 @@ class _Walker:
         self, node: ast.FunctionDef | ast.AsyncFunctionDef, task: _Task
     ) -> Iterator[_Task]:
         scope = task.scope
-        scope.bind_other(node.name)
         kind: SymbolKind = "method" if scope.kind == "class" else "function"
         index = self._symbol(node, node.name, kind, scope)
+        scope.define(node.name, index)
         self._bind(node.name, "definition", node.lineno, task)
         if scope is self.module and node.name == "__getattr__":
             self.dynamic = True
@@ -213,8 +241,8 @@ class _Walker:
 
     def _class(self, node: ast.ClassDef, task: _Task) -> Iterator[_Task]:
         scope = task.scope
-        scope.bind_other(node.name)
         index = self._symbol(node, node.name, "class", scope)
+        scope.define(node.name, index)
         self._bind(node.name, "definition", node.lineno, task)
         for decorator in node.decorator_list:
             yield _Task(decorator, scope, task.certain, task.type_only, "decorator", index)

@@ -22,6 +22,7 @@ from agentic_os.code.values import (
     MODULE_SCOPE,
     Import,
     Language,
+    LocalUse,
     SourceFacts,
     Symbol,
     SymbolKind,
@@ -111,10 +112,16 @@ class _Walker:
     def facts(self, root: Node) -> SourceFacts:
         """Resolve the uses and close the account."""
         uses: list[Use] = []
+        local_uses: list[LocalUse] = []
         for raw in self.raw_uses:
             behind = raw.scope.imports_of(raw.local, self.imports)
             if behind:
                 uses.append(Use(raw.local, raw.chain, raw.line, raw.symbol, raw.kind, behind))
+                continue
+            used = raw.scope.symbol_of(raw.local)
+            if used is not None:
+                kind: UseKind = "reference" if raw.chain else raw.kind
+                local_uses.append(LocalUse(used, raw.line, raw.symbol, kind))
         problems = ["SCRIPT_SYNTAX"] if root.has_error else []
         if self.truncated or len(uses) > MAX_USES_ENTRIES:
             problems.append("SOURCE_TRUNCATED")
@@ -125,6 +132,7 @@ class _Walker:
             bindings=tuple(self.exports.bindings(self.imports, self.symbols)),
             imports=tuple(self.imports),
             uses=tuple(uses[:MAX_USES_ENTRIES]),
+            local_uses=tuple(local_uses[:MAX_USES_ENTRIES]),
             dynamic=self.exports.dynamic,
             problems=tuple(problems),
         )
@@ -208,7 +216,7 @@ class _Walker:
         if name:
             index = self._symbol(node, name, kind, task.symbol)
             if kind != "method":
-                task.scope.bind_other(name)
+                task.scope.define(name, index)
         if node.type in _FUNCTIONS:
             return self._function_body(task, index)
         scope = Scope(kind="function", parent=task.scope)
@@ -242,14 +250,20 @@ class _Walker:
             return self._children(task)
         if value is not None and self._require(name, value, task):
             return []
-        self._bind_pattern(name, task.scope)
         symbol = task.symbol
-        if name.type == "identifier":
+        if name.type != "identifier":
+            self._bind_pattern(name, task.scope)
+        else:
+            made: int | None = None
             if value is not None and value.type in _FUNCTION_VALUES:
                 kind: SymbolKind = "class" if value.type == "class" else "function"
-                symbol = self._symbol(node, text_of(name), kind, task.symbol)
+                made = symbol = self._symbol(node, text_of(name), kind, task.symbol)
             elif task.scope is self.module:
-                self._symbol(node, text_of(name), "constant", task.symbol)
+                made = self._symbol(node, text_of(name), "constant", task.symbol)
+            if made is None:
+                task.scope.bind_other(text_of(name))
+            else:
+                task.scope.define(text_of(name), made)
         return [
             _Task(child, task.scope, symbol) for child in node.named_children if child.id != name.id
         ]

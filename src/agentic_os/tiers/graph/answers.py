@@ -135,7 +135,7 @@ class ImpactData(msgspec.Struct, frozen=True, kw_only=True):
     truncated: bool
 
 
-GraphStatus = Literal["current", "stale", "missing", "refused"]
+GraphStatus = Literal["current", "stale", "missing", "refused", "own"]
 ExportFormat = Literal["graphml", "node-link"]
 
 
@@ -208,6 +208,21 @@ class GraphProjectStats(msgspec.Struct, frozen=True, kw_only=True):
     diagnostic: Diagnostic | None = None
 
 
+class GraphBuilt(msgspec.Struct, frozen=True, kw_only=True):
+    """A graph of our own: what it was made from and what it holds."""
+
+    project: str
+    sources: int
+    nodes: int
+    edges: int
+
+
+class GraphBuildData(msgspec.Struct, frozen=True, kw_only=True):
+    """Answer of ``graph build``."""
+
+    projects: tuple[GraphBuilt, ...]
+
+
 class CentralNode(msgspec.Struct, frozen=True, kw_only=True):
     """One of the nodes that most others reach."""
 
@@ -256,6 +271,7 @@ class ExportData(msgspec.Struct, frozen=True, kw_only=True):
 
 
 GRAPH_DOCUMENTS: dict[str, type] = {
+    "graph-build": GraphBuildData,
     "graph-stats": StatsData,
     "graph-find": FindData,
     "graph-neighbors": NeighborsData,

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentic_os.aggregate.refresh.corpus import CorpusRefreshed, refresh_corpus
+from agentic_os.aggregate.refresh.own_graphs import build_own_graphs
 from agentic_os.aggregate.store.database import Store, writing
 from agentic_os.aggregate.workspace import Person, open_workspace
 from agentic_os.errors import SemanticIndexError
@@ -80,6 +81,13 @@ def build_index(
     ) as workspace:
         embedder = open_embedder(workspace.places.data, workspace.settings.embedding_model)
         with writing(workspace.store.space) as store, private_files():
+            build_own_graphs(
+                store,
+                workspace.fleet,
+                workspace.redactor,
+                everyone=everything,
+                home=person.home,
+            )
             corpus = refresh_corpus(
                 store,
                 workspace.fleet,

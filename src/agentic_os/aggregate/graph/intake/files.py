@@ -89,6 +89,7 @@ class FileReader:
         self.now_ns = now_ns
         self.beyond: set[str] = set()
         self.marks = 0
+        self.most_marks = MAX_RUN_MARKS
 
     # -- comparing -----------------------------------------------------------------------
 
@@ -239,7 +240,7 @@ class FileReader:
             read = self.listing.root.read(path, limit_bytes=MAX_SOURCE_BYTES)
         except FilesError:
             return (*seen, self.now_ns, "", None), False
-        if source and self.marks >= MAX_RUN_MARKS:
+        if source and self.marks >= self.most_marks:
             return (PENDING_SIZE, 0, 0, 0, self.now_ns, read.sha256, None), True
         return (*read.fingerprint, self.now_ns, read.sha256, self._facts(path, read.data)), True
 

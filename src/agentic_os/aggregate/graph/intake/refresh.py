@@ -10,8 +10,9 @@ Every question to the fleet passes through here, so what parses is imported wher
 
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from agentic_os.aggregate.graph.codes import graph_diagnostic
@@ -21,6 +22,7 @@ from agentic_os.aggregate.graph.projects import GraphProject
 from agentic_os.aggregate.graph.tables import (
     STATUS_CURRENT,
     STATUS_MISSING,
+    STATUS_OWN,
     STATUS_REFUSED,
     STATUS_STALE,
 )
@@ -31,7 +33,7 @@ from agentic_os.text.secrets.redaction import Redactor
 
 if TYPE_CHECKING:
     from agentic_os.aggregate.graph.intake.paths import Locate
-    from agentic_os.aggregate.graph.intake.rows import ProjectRows
+    from agentic_os.aggregate.graph.intake.rows import ProjectRows, TakenIn
     from agentic_os.aggregate.graph.values import Graph
 
 MAX_GRAPH_BYTES = 512 * 1024 * 1024
@@ -67,6 +69,7 @@ def refresh_graphs(
     start: Callable[[], None] = lambda: None,
     sources: bool = True,
     redactor: Redactor | None = None,
+    own: Mapping[str, Sequence[str]] = MappingProxyType({}),
     limit_bytes: int = MAX_GRAPH_BYTES,
     now: Callable[[], int] = time.time_ns,
 ) -> GraphsRefreshed:
@@ -79,10 +82,11 @@ def refresh_graphs(
         sources: also look for changed sources and manifests of unchanged graphs.
         redactor: takes secrets out before anything is stored; one that allows nothing by
             default.
+        own: the sources of the projects whose graph is made by us where they have none, by id.
         limit_bytes: largest graph file that is read.
         now: clock, nanoseconds since the epoch.
     """
-    run = _Run(connection, start, sources, redactor or Redactor(), limit_bytes, now)
+    run = _Run(connection, start, sources, redactor or Redactor(), own, limit_bytes, now)
     stored = run.rows()
     for gone in sorted(stored.keys() - {project.id for project in projects}):
         run.forget(stored[gone].rid)
@@ -106,12 +110,14 @@ class _Run:
         start: Callable[[], None],
         sources: bool,
         redactor: Redactor,
+        own: Mapping[str, Sequence[str]],
         limit_bytes: int,
         now: Callable[[], int],
     ) -> None:
         self.connection = connection
         self.sources = sources
         self.redactor = redactor
+        self.own = own
         self.limit_bytes = limit_bytes
         self.now = now
         self.changed = False
@@ -176,7 +182,7 @@ class _Run:
             seen = folder.stat(project.graph_path)
         except FilesError as fault:
             if fault.code == "FILE_MISSING":
-                self._missing(project, row)
+                self._without_file(project, row, folder)
             else:
                 self._failed(project, row, fault, _NOTHING)
             return
@@ -255,6 +261,30 @@ class _Run:
             (*fingerprint, read_at, rid),
         )
 
+    def _without_file(self, project: GraphProject, row: _Row | None, folder: Folder) -> None:
+        """Make or keep a graph of our own where one was asked for; otherwise none is there."""
+        paths = self.own.get(project.id)
+        if paths is not None:
+            self.change()
+            self._place_row(project, row, STATUS_OWN, "", "", _NOTHING, 0)
+            (rid,) = self.connection.execute(
+                "SELECT rid FROM graph_repo WHERE project=?", (project.id,)
+            ).fetchone()
+            self._note(project, self._rows(project, rid, folder).take_own(paths))
+        elif row is None or row.status != STATUS_OWN:
+            self._missing(project, row)
+        elif self.sources and not unchanged(self.connection, row.rid, Listing(folder)):
+            self.begin()
+            self._note(project, self._rows(project, row.rid, folder).take_own())
+
+    def _note(self, project: GraphProject, done: "TakenIn") -> None:
+        self.files_read += done.files_read
+        self.changed = self.changed or done.changed
+        if done.fault is not None:
+            self.diagnostics[project.id] = graph_diagnostic(
+                done.fault.code, done.fault.message, project.graph_path
+            )
+
     def _missing(self, project: GraphProject, row: _Row | None) -> None:
         if row is not None and row.status == STATUS_MISSING:
             return
@@ -275,7 +305,7 @@ class _Run:
         self.diagnostics[project.id] = graph_diagnostic(
             fault.code, fault.message, project.graph_path
         )
-        kept = row is not None and row.status in {STATUS_CURRENT, STATUS_STALE}
+        kept = row is not None and row.status in {STATUS_CURRENT, STATUS_STALE, STATUS_OWN}
         status = STATUS_STALE if kept else STATUS_REFUSED
         if (
             row is not None
@@ -347,12 +377,7 @@ class _Run:
         self, project: GraphProject, rid: int, folder: Folder, graph: "Graph", *, renewed: bool
     ) -> None:
         self.change()
-        done = self._rows(project, rid, folder).take_in(graph, renewed=renewed)
-        self.files_read += done.files_read
-        if done.fault is not None:
-            self.diagnostics[project.id] = graph_diagnostic(
-                done.fault.code, done.fault.message, project.graph_path
-            )
+        self._note(project, self._rows(project, rid, folder).take_in(graph, renewed=renewed))
 
 
 _NOTHING = Fingerprint(-1, 0, 0, 0)

@@ -6,7 +6,9 @@ The part of a refresh that reads and parses; loaded only when something has chan
 import hashlib
 import json
 import sqlite3
-from dataclasses import dataclass
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from agentic_os.aggregate.graph.codes import LEFT_OUT_CODE, PENDING_CODE
 from agentic_os.aggregate.graph.intake.files import BEYOND_SIZE, PENDING_SIZE, FileReader, base_of
@@ -60,9 +62,40 @@ class ProjectRows:
         base = base_of(reader.listing, paths)
         based = {path: f"{base}/{path}" if base else path for path in paths}
         count = reader.carry_out(reader.plan(sorted(based.values())))
-        extra = extra_nodes(self.project.name, graph, base, reader)
         # What the graph names is as old as the graph; manifests are as we read them just now.
         reader.record_build_hashes(self.project.graph_path, renewed=renewed)
+        return replace(self._store(graph, based, base, reader), files_read=count)
+
+    def take_own(self, paths: Sequence[str] | None = None) -> TakenIn:
+        """Make a graph of our own from the sources, in place of what was there.
+
+        Args:
+            paths: the sources, however many there are; those already known by default.
+        """
+        from agentic_os.aggregate.graph.links.derive import load_code, stored_facts
+        from agentic_os.aggregate.graph.own.build import own_graph
+
+        reader = self._reader()
+        if paths is None:
+            paths = [
+                path
+                for path, _ in known_files(self.connection, self.rid)
+                if language_of(path) is not None
+            ]
+        else:
+            reader.most_marks = sys.maxsize
+        count = reader.carry_out(reader.plan(sorted(paths)))
+        facts = stored_facts(self.connection)
+        code = load_code(self.connection, self.rid, self.project, facts)
+        graph = redacted_graph(own_graph(code), self.redactor)
+        taken = self._store(graph, {path: path for path in graph_paths(graph)}, "", reader)
+        return replace(taken, files_read=count)
+
+    def _store(
+        self, graph: Graph, based: Mapping[str, str], base: str, reader: FileReader
+    ) -> TakenIn:
+        """Store a graph whose files were read; ``based`` are their paths in the project."""
+        extra = extra_nodes(self.project.name, graph, base, reader)
         reader.list_manifests(sorted({item.path for item in extra if item.package and item.path}))
         numbers = dict(known_files(self.connection, self.rid))
         files = {path: numbers[whole] for path, whole in based.items() if whole in numbers}
@@ -78,7 +111,7 @@ class ProjectRows:
             "UPDATE graph_repo SET base=?, nodes=?, edges=? WHERE rid=?",
             (base, nodes, edges, self.rid),
         )
-        return TakenIn(files_read=count, changed=self._settle(graph.counts), fault=fault)
+        return TakenIn(files_read=0, changed=self._settle(graph.counts), fault=fault)
 
     def follow_sources(self) -> TakenIn | None:
         """Take in changed sources of a graph that has not changed itself.

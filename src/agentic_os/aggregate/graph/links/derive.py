@@ -60,13 +60,7 @@ def derive_edges(
     numbers = dict(connection.execute("SELECT project, rid FROM graph_repo").fetchall())
     known = sorted((item for item in projects if item.id in numbers), key=lambda item: item.id)
 
-    @lru_cache(maxsize=MAX_CACHED_FACTS_ENTRIES)
-    def facts(rid: int, path: str) -> SourceFacts | None:
-        row = connection.execute(
-            "SELECT facts FROM graph_file WHERE rid=? AND path=?", (rid, path)
-        ).fetchone()
-        return _facts_decoder.decode(row[0]) if row is not None and row[0] else None
-
+    facts = stored_facts(connection)
     codes = [load_code(connection, numbers[item.id], item, facts) for item in known]
     consumers = {item.id for item in known if numbers[item.id] in stale}
     collector = derive(codes, consumers)
@@ -92,6 +86,19 @@ def derive_edges(
             if project in consumers
         ),
     )
+
+
+def stored_facts(connection: sqlite3.Connection) -> Callable[[int, str], SourceFacts | None]:
+    """Return what decodes the facts of a project's source, the last ones kept."""
+
+    @lru_cache(maxsize=MAX_CACHED_FACTS_ENTRIES)
+    def facts(rid: int, path: str) -> SourceFacts | None:
+        row = connection.execute(
+            "SELECT facts FROM graph_file WHERE rid=? AND path=?", (rid, path)
+        ).fetchone()
+        return _facts_decoder.decode(row[0]) if row is not None and row[0] else None
+
+    return facts
 
 
 def load_code(

@@ -78,7 +78,7 @@ class GoImports:
         """Return the definitions of a name in all files of a package."""
         key = (module.code.project, module.path.rpartition("/")[0])
         if key not in self._names:
-            self._names[key] = _package_names(module.code, key[1])
+            self._names[key] = go_definitions(module.code, key[1])
         return self._names[key].get(name, [])
 
     def means(self, module: Definition, item: Import, use: Use) -> bool:
@@ -95,29 +95,38 @@ class GoImports:
     def _package(
         self, source: Endpoint, provider: ProjectCode, name: str, module: str, verdict: Verdict
     ) -> Choice | None:
-        manifest, _ = provider.packages[("go", name)]
-        rest = module[len(name) :].strip("/")
-        files = _package_files(provider, "/".join(filter(None, (manifest.folder, rest))))
-        if not files:
-            self._miss(source, "MODULE_UNKNOWN", module, [provider])
-            return None
-        clauses = {
-            facts.package
-            for facts in map(provider.facts, files)
-            if facts is not None and facts.package
-        }
-        if clauses == {"main"}:
-            self._miss(source, "GO_MAIN", module, [provider])
-            return None
-        clauses -= {"main"}
-        clause = next(iter(clauses)) if len(clauses) == 1 else ""
-        face = _face(clause, files)
-        return Choice(module=Definition.module(provider, face, clause), verdict=verdict)
+        found = go_package(provider, name, module)
+        if isinstance(found, Definition):
+            return Choice(module=found, verdict=verdict)
+        self._miss(source, found, module, [provider])
+        return None
 
     def _miss(
         self, source: Endpoint, code: str, subject: str, others: Sequence[ProjectCode]
     ) -> None:
         self._collector.miss(source, RULE_MODULE, code, subject, others)
+
+
+def go_package(code: ProjectCode, name: str, module: str) -> Definition | str:
+    """Return the package of an import path, or the code of why it cannot be imported.
+
+    Args:
+        code: the project.
+        name: the module of the project that the path is in.
+        module: the import path.
+    """
+    manifest, _ = code.packages[("go", name)]
+    rest = module[len(name) :].strip("/")
+    files = _package_files(code, "/".join(filter(None, (manifest.folder, rest))))
+    if not files:
+        return "MODULE_UNKNOWN"
+    read = [facts for facts in map(code.facts, files) if facts is not None and facts.package]
+    clauses = {facts.package for facts in read}
+    if clauses == {"main"}:
+        return "GO_MAIN"
+    clauses -= {"main"}
+    clause = next(iter(clauses)) if len(clauses) == 1 else ""
+    return Definition.module(code, _face(clause, files), clause)
 
 
 def _package_files(code: ProjectCode, folder: str) -> list[str]:
@@ -128,7 +137,8 @@ def _package_files(code: ProjectCode, folder: str) -> list[str]:
     ]
 
 
-def _package_names(code: ProjectCode, folder: str) -> dict[str, list[Definition]]:
+def go_definitions(code: ProjectCode, folder: str) -> dict[str, list[Definition]]:
+    """Return what each name of a package can be, in all files of its folder."""
     found: dict[str, list[Definition]] = {}
     for path in _package_files(code, folder):
         facts = code.facts(path)

@@ -355,6 +355,37 @@ def links(
 
 
 @app.command()
+def build(
+    root: Roots = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Every project with retrieval, not only tier 2 and above.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Make a graph from the sources of each project that has none.
+
+    Example: agentic-os graph build
+    """
+    from agentic_os.aggregate.workspace import Person
+    from agentic_os.tiers.graph.build import build_graphs
+
+    answer = build_graphs(Person.here(), root or (), everything=everything)
+    if json:
+        _finish_document("graph-build", answer)
+        return
+    table(
+        ("project", "sources", "nodes", "edges"),
+        [
+            (item.project, str(item.sources), str(item.nodes), str(item.edges))
+            for item in answer.data.projects
+        ],
+    )
+    if not answer.data.projects:
+        say("every project has a graph, or no sources that are read")
+    _finish(answer)
+
+
+@app.command()
 def export(
     root: Roots = None,
     project: Projects = None,

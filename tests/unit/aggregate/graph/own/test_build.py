@@ -1,0 +1,142 @@
+"""A graph of our own, made from sources in memory."""
+
+import json
+from dataclasses import replace
+
+from agentic_os.aggregate.graph.own.build import own_graph
+from agentic_os.aggregate.graph.values import Graph
+from support.graph.code import CodeBuilder, pyproject
+
+
+def graph_of(files: dict[str, str]) -> Graph:
+    return own_graph(CodeBuilder().project("p", files))
+
+
+def shown(graph: Graph, *relations: str) -> set[str]:
+    labels = [node.label for node in graph.nodes]
+    return {
+        f"{labels[edge.source]} -{edge.relation}-> {labels[edge.target]} {edge.confidence}"
+        for edge in graph.edges
+        if not relations or edge.relation in relations
+    }
+
+
+PYTHON = {
+    "pyproject.toml": pyproject("p"),
+    "app/__init__.py": "from .core import Base\n",
+    "app/core.py": (
+        "import os\nimport yaml\n\n"
+        "class Base:\n    def run(self):\n        return self.step()\n\n    def step(self): ...\n\n"
+        "def make():\n    return Base()\n\n"
+        "def loop(make):\n    return make()\n"
+    ),
+    "app/more.py": (
+        "from app import Base\nfrom app.core import make as build\nfrom . import core\n\n"
+        "class Mine(Base):\n    def run(self):\n        build()\n        core.make()\n"
+    ),
+}
+
+
+def test_python_files_definitions_and_what_they_use() -> None:
+    graph = graph_of(PYTHON)
+    assert [node.label for node in graph.nodes if node.path == "app/core.py"] == [
+        "core.py",
+        "Base",
+        ".run()",
+        ".step()",
+        "make()",
+        "loop()",
+    ]
+    assert shown(graph, "contains", "method") == {
+        "core.py -contains-> Base EXTRACTED",
+        "Base -method-> .run() EXTRACTED",
+        "Base -method-> .step() EXTRACTED",
+        "core.py -contains-> make() EXTRACTED",
+        "core.py -contains-> loop() EXTRACTED",
+        "more.py -contains-> Mine EXTRACTED",
+        "Mine -method-> .run() EXTRACTED",
+    }
+    assert shown(graph, "calls", "inherits") == {
+        ".run() -calls-> .step() INFERRED",
+        "make() -calls-> Base EXTRACTED",
+        ".run() -calls-> make() EXTRACTED",
+        "Mine -inherits-> Base EXTRACTED",
+    }
+    assert shown(graph, "imports") == {
+        "__init__.py -imports-> core.py EXTRACTED",
+        "__init__.py -imports-> Base EXTRACTED",
+        "core.py -imports-> os EXTRACTED",
+        "core.py -imports-> yaml EXTRACTED",
+        "more.py -imports-> __init__.py EXTRACTED",
+        "more.py -imports-> Base EXTRACTED",
+        "more.py -imports-> core.py EXTRACTED",
+        "more.py -imports-> make() EXTRACTED",
+    }
+    assert {node.label for node in graph.nodes if node.external} == {"os", "yaml"}
+
+
+def test_a_name_that_is_bound_twice_or_is_a_parameter_is_not_followed() -> None:
+    graph = graph_of(
+        {
+            "a.py": "def f(): ...\nf = wrap(f)\n\ndef g(): ...\n\ndef use(g):\n    f()\n    g()\n"
+            "\ndef twice(): ...\n\ndef twice(): ...\n\ndef other():\n    twice()\n"
+        }
+    )
+    assert shown(graph, "calls", "references") == set()
+
+
+def test_a_relative_import_of_a_file_without_a_package_leads_nowhere() -> None:
+    graph = graph_of({"helper.py": "def f(): ...\n", "tests/test_a.py": "from .helper import f\n"})
+    assert shown(graph, "imports") == set()
+
+
+def test_scripts_follow_relative_imports_and_exports() -> None:
+    graph = graph_of(
+        {
+            "package.json": json.dumps({"name": "p"}),
+            "src/a.ts": "export function load() {}\nexport const quick = () => load();\n",
+            "src/index.ts": "export * from './a';\n",
+            "src/b.ts": (
+                "import { load } from './index';\nimport * as a from './a';\n"
+                "import x from 'left-pad';\n"
+                "class Box { open() { load(); a.quick(); } }\n"
+            ),
+        }
+    )
+    assert shown(graph, "calls") == {
+        "quick() -calls-> load() EXTRACTED",
+        ".open() -calls-> load() EXTRACTED",
+        ".open() -calls-> quick() EXTRACTED",
+    }
+    assert "b.ts -imports-> index.ts EXTRACTED" in shown(graph)
+    assert "b.ts -imports-> left-pad EXTRACTED" in shown(graph)
+
+
+def test_go_packages_of_the_own_module() -> None:
+    graph = graph_of(
+        {
+            "go.mod": "module example.com/p\n",
+            "main.go": 'package main\n\nimport (\n\t"fmt"\n\t"example.com/p/lib"\n)\n\n'
+            "func main() { fmt.Println(lib.Open()) }\n",
+            "lib/lib.go": "package lib\n\ntype Box struct{}\n\nfunc (b Box) Close() {}\n\n"
+            "func Open() Box { return Box{} }\n",
+        }
+    )
+    assert shown(graph, "calls") == {"main() -calls-> Open() EXTRACTED"}
+    assert {"main.go -imports-> lib.go EXTRACTED", "main.go -imports-> fmt EXTRACTED"} <= shown(
+        graph
+    )
+    assert "lib.go -contains-> .Close() EXTRACTED" in shown(graph)
+
+
+def test_the_graph_does_not_depend_on_the_order_of_files() -> None:
+    code = CodeBuilder().project("p", PYTHON)
+    backwards = replace(code, files=dict(reversed(code.files.items())))
+    assert own_graph(backwards) == own_graph(code)
+
+
+def test_a_cycle_of_imports_ends() -> None:
+    graph = graph_of(
+        {"pyproject.toml": pyproject("p"), "a.py": "from b import x\n", "b.py": "from a import x\n"}
+    )
+    assert {"a.py -imports-> b.py EXTRACTED", "b.py -imports-> a.py EXTRACTED"} == shown(graph)
