@@ -39,6 +39,7 @@ _PLAIN_PART = (
 _CODE_NAME = r"(?:[a-z_]{2,}|_)?(?:[A-Z][a-z]+|[A-Z]{1,7}(?![a-z])|\d{1,5})+\Z"
 _CODE_WORD = r"[A-Z][a-z]{2,}"
 _LEAST_CODE_WORDS = 2
+_LONG_WORD_CHARS = 7  # random letters seldom make a capital and six small ones
 _MODULE_NAME = r"[a-z_]+\d{0,6}"
 
 
@@ -111,6 +112,7 @@ def _is_code_name(value: str) -> bool:
     return (
         all(re.fullmatch(_MODULE_NAME, part) for part in path)
         and len(words) >= _LEAST_CODE_WORDS
+        and max(map(len, words)) >= _LONG_WORD_CHARS
         and 2 * sum(map(len, words)) >= len(last)
         and re.match(_CODE_NAME, last) is not None
     )

@@ -1,5 +1,8 @@
 """The judgement on single values: random, written, or only standing for something."""
 
+import random
+import string
+
 import pytest
 
 from agentic_os.text.secrets.judging import entropy_bits, is_placeholder, is_random
@@ -64,3 +67,15 @@ def test_placeholders(value: str) -> None:
 )
 def test_values_that_are_no_placeholders(value: str) -> None:
     assert not is_placeholder(value)
+
+
+def test_random_values_are_hardly_ever_taken_for_names_of_programs() -> None:
+    letters = string.ascii_letters + string.digits
+    source = random.Random(7)
+    values = ["".join(source.choices(letters, k=20)) for _ in range(5_000)]
+
+    missed = [value for value in values if not is_random(value)]
+
+    assert len(missed) < len(values) / 50
+    assert not is_random("X509AuthorityKeyIDExtension")
+    assert not is_random("ed25519.Ed25519PrivateKey")
