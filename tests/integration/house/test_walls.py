@@ -32,6 +32,7 @@ PLANTS: list[tuple[str, dict[str, str]]] = [
     ("ledger-stream", {"witness/rule/tables.py": "import agentic_os.tiers.interface\n"}),
     ("witness-sides", {"witness/service/desk.py": "import agentic_os.witness.client.http\n"}),
     ("rules", {"witness/rule/tables.py": "import sqlite3\n"}),
+    ("aios-writers", {"aios/notes/records.py": "import shutil\n"}),
     ("page", {"web/documents.py": "import agentic_os.aggregate.store.database\n"}),
     ("floors", {"web/served.py": "import agentic_os.server.privacy\n"}),
     ("rules", {"ledger/rule/gate.py": "import agentic_os.files.reading\n"}),
