@@ -1,9 +1,9 @@
 """Transcripts in the forms that Claude Code, Codex and Gemini CLI write.
 
-The forms are those of the tools' own files: Claude Code 2.x ``projects/*/*.jsonl`` (a user and an
-assistant line with ``message``), Codex CLI 0.4x ``rollout-*.jsonl`` (``session_meta``,
-``response_item``, ``event_msg``), Gemini CLI ``chats/session-*.json`` (one object) and ``.jsonl``
-(header, ``$set``, messages).
+The forms are those of the tools' own files (tests/services/test_transcripts.py makes some): Claude
+Code 2.1 ``projects/*/*.jsonl`` (a user and an assistant line with ``message``), Codex CLI 0.171
+``rollout-*.jsonl`` (``session_meta``, ``response_item``, ``event_msg``), Gemini CLI
+``chats/session-*.json`` (one object) and ``.jsonl`` (header, ``$set``, messages).
 """
 
 import json

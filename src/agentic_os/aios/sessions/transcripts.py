@@ -8,7 +8,7 @@ Forms (all read in 2026; each is a file of its agent's own):
 - Codex, ``~/.codex/sessions/YYYY/MM/DD/rollout-*.jsonl``: ``session_meta`` first, then
   ``response_item`` with a ``message``; ``event_msg`` echoes it; older files have no envelope.
 - Gemini CLI, ``~/.gemini/tmp/<project>/chats/session-*.json`` or ``.jsonl``: messages of type
-  ``user`` or ``gemini``; in the line form a message may be repeated under its id, the last counts.
+  ``user`` or ``gemini``, also in ``$set``; one may be repeated under its id, the last counts.
 
 One turn a line. A line that is no JSON object is passed over: the last one may be half written.
 """
@@ -21,7 +21,8 @@ from agentic_os.aios.sessions.codec import Turn, title_from, without_controls
 
 AGENTS: Final = ("claude-code", "codex", "gemini")
 
-_NOT_SAID: Final = ("<environment_context>", "<user_instructions>")
+_NOT_SAID: Final = ("<environment_context>", "<user_instructions>", "<session_context>")
+"""How what a tool tells its model, in the person's name, begins."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -89,7 +90,8 @@ def read_gemini(rows: Iterable[object]) -> Transcript:
     for at, row in enumerate(_objects(rows)):
         if row.get("kind") == "subagent":
             return Transcript(agent="gemini")
-        listed = row.get("messages")
+        change = row.get("$set")
+        listed = (change if isinstance(change, Mapping) else row).get("messages")
         if isinstance(listed, list):
             for number, message in enumerate(listed):
                 if isinstance(message, Mapping):
@@ -99,8 +101,9 @@ def read_gemini(rows: Iterable[object]) -> Transcript:
     roles = {"user": "user", "gemini": "assistant"}
     for message in messages.values():
         role = roles.get(str(message.get("type")))
-        if role is not None:
-            found.add(role, _joined(message.get("content"), None), message.get("timestamp"))
+        text = "" if role is None else _joined(message.get("content"), None)
+        if role is not None and not text.lstrip().startswith(_NOT_SAID):
+            found.add(role, text, message.get("timestamp"))
     return found
 
 

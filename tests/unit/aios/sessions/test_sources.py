@@ -22,6 +22,7 @@ from support.aios.talk import (
 )
 
 SAID: list[Said] = [("user", "Hello é"), ("assistant", "Hi."), ("user", "Bye\x1b[31m\r\nnow")]
+_CONTEXT = [{"text": "<session_context>\nThis is the Gemini CLI."}]
 READ = [("user", "Hello é"), ("assistant", "Hi."), ("user", "Bye<U+001B>[31m\nnow")]
 
 
@@ -42,6 +43,7 @@ def test_every_form(tmp_path: Path, agent: str, *, named: bool) -> None:
                 {"sessionId": "s", "projectHash": "x"},
                 *gemini_messages([*SAID[:2], ("user", "draft")]),
                 {"$set": {"lastUpdated": "x"}},
+                {"$set": {"messages": [{"id": "s", "type": "user", "content": _CONTEXT}]}},
                 gemini_messages(SAID)[2],
                 {"type": "info", "content": "loaded", "id": "i"},
             ],
