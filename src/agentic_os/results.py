@@ -13,13 +13,22 @@ from typing import Generic, Literal, TypeVar
 import msgspec
 
 Severity = Literal["info", "warning", "error"]
-Kind = Literal["memory", "index", "vault", "capability", "graph", "code", "document"]
+Kind = Literal["memory", "index", "instruction", "vault", "capability", "graph", "code", "document"]
 SearchMode = Literal["auto", "lexical", "semantic", "hybrid"]
 SurfaceState = Literal["present", "missing", "refused", "unset"]
-CapabilitySection = Literal["skill", "mcp", "hook"]
+CapabilitySection = Literal["skill", "mcp", "hook", "agent", "command", "plugin"]
 CheckStatus = Literal["ok", "warn", "fail"]
 
-KINDS: tuple[Kind, ...] = ("memory", "index", "vault", "capability", "graph", "code", "document")
+KINDS: tuple[Kind, ...] = (
+    "memory",
+    "index",
+    "instruction",
+    "vault",
+    "capability",
+    "graph",
+    "code",
+    "document",
+)
 MODES: tuple[SearchMode, ...] = ("auto", "lexical", "semantic", "hybrid")
 
 
@@ -88,7 +97,11 @@ class Checkout(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ProjectView(msgspec.Struct, frozen=True, kw_only=True):
-    """A project as ``scan`` prints it. ``path`` and ``root`` are absolute: command line only."""
+    """A project as ``scan`` prints it. ``path`` and ``root`` are absolute: command line only.
+
+    ``described`` is false where a person took the folder in without a descriptor; ``found`` are
+    then the files and folders for agents in it, and ``bare`` says that there are none.
+    """
 
     id: str
     name: str
@@ -107,18 +120,25 @@ class ProjectView(msgspec.Struct, frozen=True, kw_only=True):
     aliases: tuple[str, ...] = ()
     checkouts: tuple[Checkout, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
+    described: bool = True
+    bare: bool = False
+    found: tuple[str, ...] = ()
 
 
 class RootView(msgspec.Struct, frozen=True, kw_only=True):
     """One root that was walked: how much was seen and which bounds were hit.
 
     ``pruned`` counts the folders of dependencies, builds and caches that were passed over.
+    ``passed_over`` counts the repositories without a descriptor that were not taken in,
+    ``passed_over_with_files`` those of them that hold files for agents.
     """
 
     path: str
     folders: int
     projects: int
     pruned: int = 0
+    passed_over: int = 0
+    passed_over_with_files: int = 0
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
@@ -143,13 +163,17 @@ class GrantView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RootsData(msgspec.Struct, frozen=True, kw_only=True):
-    """Answer of ``roots list``: what is configured and where it is written."""
+    """Answer of ``roots list``: what is configured and where it is written.
+
+    ``adopted`` are the roots below which repositories without a descriptor are taken in.
+    """
 
     file: str | None
     roots: tuple[str, ...]
     exclude: tuple[str, ...] = ()
     changed: bool = False
     grants: tuple[GrantView, ...] = ()
+    adopted: tuple[str, ...] = ()
 
 
 class GrantData(msgspec.Struct, frozen=True, kw_only=True):
@@ -204,11 +228,20 @@ class CrossLink(msgspec.Struct, frozen=True, kw_only=True):
     line: int
 
 
+class NoteLink(msgspec.Struct, frozen=True, kw_only=True):
+    """A wikilink of a note or a fact; ``path`` is the file it resolves to, if any."""
+
+    target: str
+    path: str | None
+    line: int
+
+
 class FactView(msgspec.Struct, frozen=True, kw_only=True):
     """One fact, or one prose section of a MEMORY.md, with its provenance.
 
     ``listed`` says whether MEMORY.md links it; ``template`` that nobody filled it in;
-    ``group`` is the hash of its normalised text, equal for equal facts.
+    ``group`` is the hash of its normalised text, equal for equal facts; ``wikilinks`` are its
+    links to other facts of its project, by the path of the fact that each of them means.
     """
 
     provenance: Provenance
@@ -222,6 +255,7 @@ class FactView(msgspec.Struct, frozen=True, kw_only=True):
     group: str
     equal_in: tuple[str, ...] = ()
     links: tuple[CrossLink, ...] = ()
+    wikilinks: tuple[NoteLink, ...] = ()
 
 
 class MemoryData(msgspec.Struct, frozen=True, kw_only=True):
@@ -250,14 +284,6 @@ class DifferencesData(msgspec.Struct, frozen=True, kw_only=True):
     """Answer of ``memory --differences``."""
 
     differences: tuple[Difference, ...]
-
-
-class NoteLink(msgspec.Struct, frozen=True, kw_only=True):
-    """A wikilink of a note; ``path`` is the note it resolves to, if any."""
-
-    target: str
-    path: str | None
-    line: int
 
 
 class NoteView(msgspec.Struct, frozen=True, kw_only=True):
@@ -295,9 +321,8 @@ class CapabilityView(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def differs(self) -> bool:
-        """Whether the projects word or invoke it differently."""
-        said = {variant.detail for variant in (*self.variants, *self.invocations)}
-        return len(said) > 1
+        """Whether the projects word it, or wire it, differently."""
+        return len(self.variants) > 1 or len(self.invocations) > 1
 
 
 class CapabilitiesData(msgspec.Struct, frozen=True, kw_only=True):
@@ -311,6 +336,7 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     """One passage that answers a query (design section 8).
 
     ``relevance`` says how likely it answers, between 0 and 1, whatever its rank.
+    ``also`` are the other places, ``project:path:line``, where the same instruction stands.
     """
 
     project: str
@@ -329,6 +355,7 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     branch: str | None = None
     commit: str | None = None
     relevance: float = 0.0
+    also: tuple[str, ...] = ()
 
 
 class ProjectFailure(msgspec.Struct, frozen=True, kw_only=True):

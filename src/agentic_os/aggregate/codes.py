@@ -39,9 +39,10 @@ CODES = CodeTable(
         "The inventory has more rows than are read.",
     ),
     (
-        "INVOCATIONS_INVALID",
+        "TOOLING_INVALID",
         "warning",
-        ".mcp.json is not of its form; no invocation was taken from it.",
+        "A harness's own file is not of its form; no capability was taken from it.",
+        "Mend its JSON or TOML; comments and trailing commas are no fault.",
     ),
     (
         "STATEMENTS_TOO_MANY",
@@ -173,7 +174,7 @@ CODES = CodeTable(
         "NO_PROJECTS",
         "info",
         "No project was found below the roots.",
-        "A project is a folder with .agents/config.yaml (or .claude/config.yaml).",
+        "A project has .agents/config.yaml or .claude/config.yaml; --adopt takes in others.",
     ),
     (
         "PROJECT_AROUND",

@@ -28,6 +28,7 @@ def purge_spaces(
         own = space_for(
             places.cache,
             [root.path for root in roots] + [item.path for item in settings.projects],
+            adopted=[root.path for root in roots if root.adopt],
         )
         spaces = [own] if own.folder.is_dir() else []
     freed = 0

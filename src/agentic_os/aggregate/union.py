@@ -4,9 +4,11 @@ Read from the store, never from the projects. Nothing is collapsed: two facts of
 two facts; facts of equal text know of each other.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, get_args
+
+from msgspec.structs import replace
 
 from agentic_os.aggregate.codes import CODES
 from agentic_os.aggregate.cross_links import cross_links, names_of
@@ -23,11 +25,13 @@ from agentic_os.results import (
     DifferencesData,
     FactView,
     MemoryData,
+    NoteLink,
     NoteView,
     Provenance,
     VaultData,
 )
 from agentic_os.text.fencing import one_line, visible
+from agentic_os.text.unicode_form import folded
 
 _FACTS = """
 SELECT project.id, file.path, document.line_start, document.line_end, file.sha256,
@@ -85,7 +89,9 @@ def memory_union(store: Store, fleet: Fleet, scope: Scope = None) -> MemoryData:
     names = names_of(fleet.projects)
     projects = {project.id: project for project in fleet.projects}
     facts = []
-    for row in store.connection.execute(_FACTS):
+    rows = store.connection.execute(_FACTS).fetchall()
+    targets = _fact_targets(rows)
+    for row in rows:
         own = projects.get(row[0])
         if own is None or (scope is not None and own.id not in scope):
             continue
@@ -107,12 +113,37 @@ def memory_union(store: Store, fleet: Fleet, scope: Scope = None) -> MemoryData:
                 links=()
                 if template
                 else cross_links(row[11], own=own, names=names, first_line=row[2]),
+                wikilinks=_wikilinks(row, targets.get(row[0], {})),
             )
         )
     return MemoryData(
         facts=tuple(facts),
         total=len(facts),
         templates=sum(fact.template for fact in facts),
+    )
+
+
+def _fact_targets(rows: Iterable[tuple[Any, ...]]) -> dict[str, dict[str, str]]:
+    """Return the names by which the facts of each project can be linked, and what they mean."""
+    names: dict[str, list[tuple[str, str]]] = {}
+    for row in rows:
+        if "[[" in row[11] or row[7] == "memory":
+            names.setdefault(row[0], []).append((row[1], row[8]))
+    found = {}
+    for project, pairs in names.items():
+        targets = link_targets({path for path, _ in pairs})
+        for path, name in pairs:
+            targets.setdefault(folded(name), path)
+        found[project] = targets
+    return found
+
+
+def _wikilinks(row: tuple[Any, ...], targets: Mapping[str, str]) -> tuple[NoteLink, ...]:
+    if "[[" not in row[11]:
+        return ()
+    return tuple(
+        replace(link, target=one_line(link.target), line=link.line + row[2] - 1)
+        for link in note_links(row[11], path=row[1], notes=targets)
     )
 
 
@@ -229,7 +260,7 @@ def capabilities_union(store: Store, scope: Scope = None) -> CapabilitiesData:
                 invocations=_variants(invocations),
             )
         )
-    counts: dict[str, int] = {"skill": 0, "mcp": 0, "hook": 0}
+    counts: dict[str, int] = dict.fromkeys(get_args(CapabilitySection), 0)
     for view in views:
         counts[view.section] += 1
     return CapabilitiesData(capabilities=tuple(views), counts=counts)

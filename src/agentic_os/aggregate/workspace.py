@@ -33,7 +33,7 @@ from agentic_os.errors import StoreError, StoreLockedError
 from agentic_os.files.places import Places, places_from
 from agentic_os.registry.codes import WALK_BOUNDS
 from agentic_os.registry.descriptor.known import KnownDescriptor, decode_known
-from agentic_os.registry.fleet import Fleet, load_fleet
+from agentic_os.registry.fleet import Fleet, load_fleet, passed_over
 from agentic_os.registry.project import Project
 from agentic_os.results import Diagnostic, Omission
 from agentic_os.settings.location import load_settings
@@ -244,6 +244,7 @@ def look(
         places.cache,
         [root.path for root in roots] + [item.path for item in settings.projects],
         rules="\0".join(sorted(settings.redaction_allow)),
+        adopted=[root.path for root in roots if root.adopt],
     )
     fleet = load_fleet(
         roots, settings, aios=places.aios, home=person.home, known=_known_descriptors(space)
@@ -284,9 +285,9 @@ def _nothing_found(fleet: Fleet) -> tuple[Diagnostic, ...]:
     if fleet.projects:
         return ()
     looked = sum(root.folders for root in fleet.roots)
-    return (
-        CODES.diagnostic("NO_PROJECTS", f"no project was found; {looked} folders were looked at"),
-    )
+    passed = passed_over(fleet)
+    words = f"no project was found; {looked} folders were looked at"
+    return (CODES.diagnostic("NO_PROJECTS", f"{words}; {passed}" if passed else words),)
 
 
 def _known_descriptors(space: Space) -> dict[str, KnownDescriptor]:

@@ -22,6 +22,14 @@ Roots = Annotated[
         " else the current folder.",
     ),
 ]
+Adopt = Annotated[
+    bool,
+    typer.Option(
+        "--adopt",
+        help="Also take in repositories without a descriptor: their instructions, memories,"
+        " capabilities, documents and code. What a descriptor declines stays closed.",
+    ),
+]
 Projects = Annotated[
     list[str] | None,
     typer.Option(
@@ -35,6 +43,13 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document inst
 JsonLines = Annotated[
     bool, typer.Option("--jsonl", help="Print one JSON document a line, as they come.")
 ]
+
+
+def chosen_roots(root: list[str] | None, *, adopt: bool) -> tuple[str, ...]:
+    """Join the values of ``--root`` and ``--adopt``."""
+    from agentic_os.settings.selection import command_line_roots
+
+    return command_line_roots(root, adopt=adopt)
 
 
 class OnceCommand(TyperCommand):

@@ -24,6 +24,7 @@ from agentic_os.errors import FilesError
 from agentic_os.files.reading import Folder
 from agentic_os.registry.descriptor.reading import MAX_DESCRIPTOR_BYTES
 from agentic_os.registry.descriptor.record import compare_record, read_record
+from agentic_os.registry.fleet import passed_over
 from agentic_os.registry.project import Project
 from agentic_os.results import Check, CheckStatus, Diagnostic, Severity
 from agentic_os.text.decoding import decode
@@ -194,6 +195,9 @@ def _roots(workspace: Workspace) -> Iterator[Check]:
                 path=item.path,
                 line=item.line,
             )
+    passed = passed_over(workspace.fleet)
+    if passed:
+        yield Check(id="roots.walk", status="ok", message=passed)
     for item in workspace.fleet.diagnostics:
         yield Check(
             id=_CHECK_OF_CODE.get(item.code, "roots.walk"),
@@ -210,6 +214,8 @@ def _descriptor(project: Project) -> Iterator[Check]:
 
 def _record(project: Project) -> Iterator[Check]:
     """Where the record of the scaffolder is stale; the visible block counts all the same."""
+    if not project.described:
+        return
     path = project.descriptor.path
     try:
         with Folder.open(project.folder) as folder:
@@ -355,7 +361,9 @@ _UNLISTED = """
 SELECT file.path, document.name FROM document JOIN file ON file.pk = document.file
 WHERE document.project = (SELECT pk FROM project WHERE id = ?) AND kind = 'memory'
 AND NOT (type = 'convention' AND template)
-AND document.file NOT IN listed ORDER BY file.path
+AND document.file NOT IN listed AND file.role = 'fact'
+AND file.path NOT LIKE '.serena/memories/%' AND file.path NOT LIKE '.claude/agent-memory/%'
+ORDER BY file.path
 """
 _SKIPPED_SOURCES = """
 SELECT count(*) FROM graph_file JOIN graph_repo USING(rid)

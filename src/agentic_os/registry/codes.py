@@ -275,7 +275,7 @@ CODES = CodeTable(
         "LISTED_PROJECT_MISSING",
         "warning",
         "A project that projects.toml lists by its path is not there, or is no project.",
-        "correct or remove its [[project]] entry",
+        "correct or remove its [[project]] entry; adopt = true takes in one without a descriptor",
     ),
     # Identity
     (

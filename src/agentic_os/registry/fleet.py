@@ -2,7 +2,8 @@
 
 The rim that joins walk, descriptors, surfaces and git. One bad project, or one folder
 that cannot be read, is reported and spoils nothing else (design section 6); only a root
-that was named and does not exist is an error.
+that was named and does not exist is an error. Folders without a descriptor are taken in where
+the person said so, and counted elsewhere (``adoption``).
 """
 
 import os
@@ -16,6 +17,14 @@ import msgspec
 
 from agentic_os.errors import FilesError
 from agentic_os.files.reading import Folder
+from agentic_os.registry.adoption import (
+    Standing,
+    excludes_remote,
+    holds_agents_files,
+    holds_of,
+    standings,
+    survey_undescribed,
+)
 from agentic_os.registry.codes import diagnostic
 from agentic_os.registry.descriptor.known import KnownDescriptor, KnownDescriptors
 from agentic_os.registry.descriptor.layouts import Clock, DescriptorReader
@@ -29,6 +38,7 @@ from agentic_os.registry.surfaces import survey
 from agentic_os.registry.walk.pruning import Pruning
 from agentic_os.registry.walk.walking import (
     Candidate,
+    Holding,
     Progress,
     Walk,
     WalkOptions,
@@ -117,9 +127,9 @@ def load_fleet(
     )
     walks = _walk_all(roots, options)
     listed = {os.path.realpath(entry.path): entry for entry in settings.projects}
-    loader = _Loader(home=home, known=known, clock=clock)
-    for found in walks:
-        loader.add_walk(found, listed)
+    loader = _Loader(home=home, known=known, clock=clock, exclude_remotes=settings.exclude_remotes)
+    for root, found in zip(roots, walks, strict=True):
+        loader.add_walk(found, listed, adopt=root.adopt)
     if not any(root.origin == "command line" for root in roots):
         loader.add_listed(listed)
     redactor = redactor_of(settings.redaction_allow)
@@ -134,6 +144,8 @@ def load_fleet(
                 folders=found.folders,
                 pruned=found.pruned,
                 projects=counts.get(found.root, 0) if found.folders else 0,
+                passed_over=loader.passed_over[position].repositories,
+                passed_over_with_files=loader.passed_over[position].with_files,
                 diagnostics=redacted_value(
                     (*found.diagnostics, *loader.of_root.get(position, ())), redactor
                 ),
@@ -164,43 +176,145 @@ def _counts(projects: Sequence[Project]) -> Mapping[Path, int]:
     return counts
 
 
+@dataclass(slots=True)
+class _PassedOver:
+    """Repositories without a descriptor that nobody took in, and those with agents' files."""
+
+    repositories: int = 0
+    with_files: int = 0
+
+
+_NO_DESCRIPTOR = frozenset({"DESCRIPTOR_FOREIGN", "DESCRIPTOR_MISSING", "LAYOUT_NOT_A_FOLDER"})
+"""What may be said of a folder that has no descriptor: anything else hides what one says."""
+
+
 class _Loader:
     """Looks into candidates and keeps what they come to."""
 
-    def __init__(self, *, home: Path | None, known: KnownDescriptors, clock: Clock) -> None:
+    def __init__(
+        self,
+        *,
+        home: Path | None,
+        known: KnownDescriptors,
+        clock: Clock,
+        exclude_remotes: Sequence[str] = (),
+    ) -> None:
         self._home = home
         self._home_real = os.path.realpath(home) if home else None
         self._reader = DescriptorReader(known=known, clock=clock)
         self._checkouts = CheckoutReader()
-        self._walks = 0
+        self._exclude_remotes = exclude_remotes
         self._looked_at: set[str] = set()
+        self._described: dict[str, int] = {}
         self.sightings: list[Sighting] = []
         self.of_root: dict[int, list[Diagnostic]] = {}
         self.diagnostics: list[Diagnostic] = []
         self.known: dict[str, KnownDescriptor] = {}
+        self.passed_over: list[_PassedOver] = []
 
-    def add_walk(self, found: Walk, listed: Mapping[str, ListedProject]) -> None:
-        """Look into the candidates of one walk."""
-        noted = self.of_root.setdefault(self._walks, [])
-        self._walks += 1
+    def add_walk(
+        self, found: Walk, listed: Mapping[str, ListedProject], *, adopt: bool = False
+    ) -> None:
+        """Look into the candidates of one walk, then at the folders without a descriptor.
+
+        Args:
+            found: what the walk saw.
+            listed: what projects.toml says about a folder, by its real path.
+            adopt: whether the person takes in what has no descriptor below this root.
+        """
+        noted: dict[str, list[Diagnostic]] = {}
         for candidate in found.candidates:
             if candidate.folder in listed and not candidate.listed:
                 candidate = msgspec.structs.replace(candidate, listed=True)  # noqa: PLW2901 - the same one, marked
             self._looked_at.add(candidate.folder)
-            noted.extend(self._look(candidate))
+            noted[candidate.folder] = self._look(candidate)
+        passed = _PassedOver()
+        decided = self._described.keys() | {
+            folder
+            for folder, said in noted.items()
+            if not _NO_DESCRIPTOR.issuperset(item.code for item in said)
+        }
+        for standing in standings(found.holdings, decided, self._is_submodule):
+            holding = standing.holding
+            if standing.described:
+                self._hold(standing)
+                continue
+            entry = listed.get(holding.folder)
+            wanted = adopt if entry is None or entry.adopt is None else entry.adopt
+            if not wanted:
+                if entry is None or entry.adopt is None:
+                    passed.repositories += 1
+                    passed.with_files += holds_agents_files(holding) or bool(standing.nested)
+                continue
+            candidate = _undescribed_candidate(
+                found.root, holding, listed=entry is not None or not holding.relative
+            )
+            self._looked_at.add(holding.folder)
+            noted[holding.folder] = self._take_in(candidate, standing)
+        self.passed_over.append(passed)
+        self.of_root[len(self.passed_over) - 1] = [item for said in noted.values() for item in said]
+
+    def _is_submodule(self, holding: Holding) -> bool:
+        """Whether a checkout belongs to the repository of another one."""
+        found = self._checkouts.read(holding.folder) if holding.git == "file" else None
+        return found is not None and found.kind == "submodule"
+
+    def _hold(self, standing: Standing) -> None:
+        """Keep what lies for agents in a project with a descriptor."""
+        at = self._described.get(standing.holding.folder)
+        if at is not None:
+            self.sightings[at] = msgspec.structs.replace(
+                self.sightings[at], holds=holds_of(standing)
+            )
+
+    def _take_in(self, candidate: Candidate, standing: Standing) -> list[Diagnostic]:
+        """Make a project of a folder without a descriptor; return what its root is to be told."""
+        location = self._checkouts.locate(candidate)
+        if excludes_remote(self._exclude_remotes, location.remote):
+            return []
+        try:
+            with Folder.open(Path(candidate.folder)) as folder:
+                descriptor, surfaces, holds = survey_undescribed(folder, standing)
+        except FilesError as fault:
+            return _unreadable(candidate, fault)
+        self.sightings.append(
+            Sighting(
+                candidate=candidate,
+                descriptor=descriptor,
+                surfaces=surfaces,
+                location=location,
+                holds=holds,
+            )
+        )
+        return []
 
     def add_listed(self, listed: Mapping[str, ListedProject]) -> None:
         """Look into the listed projects that no walk met."""
         for folder, entry in listed.items():
             if folder in self._looked_at:
                 continue
+            if entry.adopt is False:
+                continue
             before = len(self.sightings)
-            candidate = listed_candidate(Path(folder), home=self._home)
-            if candidate is not None:
-                self.diagnostics.extend(self._look(candidate))
+            found = listed_candidate(Path(folder), home=self._home)
+            if found is not None:
+                self.diagnostics.extend(self._listed(*found, entry))
             if len(self.sightings) == before:
                 message = f"no project at {one_line(entry.typed)}, which projects.toml lists"
                 self.diagnostics.append(diagnostic("LISTED_PROJECT_MISSING", message))
+
+    def _listed(
+        self, candidate: Candidate, holding: Holding, entry: ListedProject
+    ) -> list[Diagnostic]:
+        """Look into a folder that the person lists by its path."""
+        before = len(self.sightings)
+        noted = self._look(candidate)
+        if len(self.sightings) > before:
+            self._hold(Standing(holding, described=True))
+            return noted
+        if not entry.adopt or not _NO_DESCRIPTOR.issuperset(item.code for item in noted):
+            return noted
+        return self._take_in(candidate, Standing(holding, described=False))
 
     def _look(self, candidate: Candidate) -> list[Diagnostic]:
         """Look into one candidate; return what belongs to its root when it is no project."""
@@ -212,10 +326,9 @@ class _Loader:
                     return self._of_root(candidate, reading.diagnostics)
                 surfaces, noted = survey(folder, reading.descriptor)
         except FilesError as fault:
-            message = f"{one_line(candidate.relative) or 'the root'}: {fault.message}"
-            path = one_line(candidate.relative) or "."
-            return [diagnostic("FOLDER_UNREADABLE", message, path=path)]
+            return _unreadable(candidate, fault)
         location = self._checkouts.locate(candidate)
+        self._described[candidate.folder] = len(self.sightings)
         self.sightings.append(
             Sighting(
                 candidate=candidate,
@@ -235,3 +348,34 @@ class _Loader:
         return [
             msgspec.structs.replace(noted, path=f"{prefix}{noted.path}") for noted in diagnostics
         ]
+
+
+def _unreadable(candidate: Candidate, fault: FilesError) -> list[Diagnostic]:
+    """Say that a folder that may be a project cannot be looked into."""
+    message = f"{one_line(candidate.relative) or 'the root'}: {fault.message}"
+    path = one_line(candidate.relative) or "."
+    return [diagnostic("FOLDER_UNREADABLE", message, path=path)]
+
+
+def _undescribed_candidate(root: Path, holding: Holding, *, listed: bool) -> Candidate:
+    return Candidate(
+        folder=holding.folder,
+        root=root,
+        relative=holding.relative,
+        layouts={},
+        checkouts=holding.checkouts,
+        listed=listed,
+    )
+
+
+def passed_over(fleet: Fleet) -> str:
+    """Say how many repositories have no descriptor and were not taken in; empty for none."""
+    repositories = sum(root.passed_over for root in fleet.roots)
+    if not repositories:
+        return ""
+    files = sum(root.passed_over_with_files for root in fleet.roots)
+    noun = "repository" if repositories == 1 else "repositories"
+    return (
+        f"{repositories} {noun} without a descriptor passed over, {files} with files for agents;"
+        " --adopt takes them in, and `agentic-os roots add DIR --adopt` for good"
+    )

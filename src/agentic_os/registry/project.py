@@ -13,13 +13,28 @@ from agentic_os.text.secrets.redaction import Redactor
 from agentic_os.text.secrets.values_of import redacted_value
 
 
+class Holds(msgspec.Struct, frozen=True, kw_only=True):
+    """What lies in a project for agents, by listing: nothing of it was opened.
+
+    Attributes:
+        tops: names in its own folder that some convention begins with.
+        nested: paths of instructions that govern a folder below it.
+        found: what of it is there, as it is shown: files, and folders of files.
+    """
+
+    tops: tuple[str, ...] = ()
+    nested: tuple[str, ...] = ()
+    found: tuple[str, ...] = ()
+
+
 class Project(msgspec.Struct, frozen=True, kw_only=True):
     """A project: one or more checkouts of it, of which ``folder`` is the one that is read.
 
     ``root`` is the root of the fleet it was found under and ``relative`` its path below
     that (empty for the root itself). ``remote`` is the normalised git remote and
     ``subpath`` the path below the checkout: together they tell whether something else is
-    about this project. ``branch`` and ``commit`` are those of ``folder``.
+    about this project. ``branch`` and ``commit`` are those of ``folder``. ``only`` are the
+    surfaces that the person limits it to, by name; ``None`` for all.
     """
 
     id: str
@@ -36,6 +51,28 @@ class Project(msgspec.Struct, frozen=True, kw_only=True):
     commit: str | None = None
     aliases: tuple[str, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
+    holds: Holds = Holds()
+    only: frozenset[str] | None = None
+
+    @property
+    def described(self) -> bool:
+        """Whether a descriptor registers it, and not the person alone."""
+        return self.descriptor.described
+
+    @property
+    def bare(self) -> bool:
+        """Whether it was taken in and holds nothing for agents: code and documents alone."""
+        return not self.described and self.tier is None
+
+    @property
+    def has_corpus(self) -> bool:
+        """Whether its code and documents belong into the index: of tier 3, or taken in."""
+        by_tier = self.surfaces.rag is not None or not self.described
+        return self.retrieval and by_tier and self.wants("corpus")
+
+    def wants(self, surface: str) -> bool:
+        """Whether a surface of it may be taken, by what the person limits it to."""
+        return self.only is None or surface in self.only
 
     @property
     def layout(self) -> Layout:
@@ -75,9 +112,12 @@ def _view(project: Project) -> ProjectView:
         name=project.name,
         path=one_line(str(project.folder)),
         root=one_line(str(project.root)),
-        layout=project.layout,
+        layout=project.layout if project.described else "",
         contract_version=descriptor.contract_version,
-        stack=descriptor.label,
+        stack=descriptor.label if project.described else None,
+        described=project.described,
+        bare=project.bare,
+        found=tuple(one_line(path) for path in project.holds.found),
         tier=descriptor.tier,
         retrieval=descriptor.retrieval,
         surfaces=surfaces,

@@ -50,7 +50,10 @@ class SearchFleet(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     query: Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_QUERY_CHARS)]
     projects: Names = ()
     kinds: tuple[
-        Literal["memory", "index", "vault", "capability", "graph", "code", "document"], ...
+        Literal[
+            "memory", "index", "instruction", "vault", "capability", "graph", "code", "document"
+        ],
+        ...,
     ] = ()
     mode: Literal["auto", "lexical", "semantic", "hybrid"] = "auto"
     limit: Limit = 5

@@ -6,7 +6,7 @@ published whole or not at all. A change that is already there writes nothing.
 
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -17,7 +17,7 @@ from agentic_os.files.publishing import ExclusiveLock, private_folder, publish
 from agentic_os.settings.location import FILE_NAME, read_text, settings_file
 from agentic_os.settings.parsing import parse_settings
 from agentic_os.settings.paths import expanded, portable
-from agentic_os.settings.values import Grant, Settings
+from agentic_os.settings.values import Grant, Root, Settings
 from agentic_os.text.fencing import one_line
 
 if TYPE_CHECKING:
@@ -39,8 +39,10 @@ class Edit:
     settings: Settings
 
 
-def add_root(places: Places, typed: str, *, current: Path, home: Path) -> Edit:
-    """Add a folder to ``roots``, written with ``~/`` where it lies below the home folder.
+def add_root(places: Places, typed: str, *, current: Path, home: Path, adopt: bool = False) -> Edit:
+    """Add a folder to the roots, written with ``~/`` where it lies below the home folder.
+
+    With ``adopt`` it gets a table of its own, ``[[root]]``; one that is listed already is changed.
 
     Raises:
         RootMissingError: there is no such folder.
@@ -57,11 +59,21 @@ def add_root(places: Places, typed: str, *, current: Path, home: Path) -> Edit:
 
     def change(document: "TOMLDocument", settings: Settings) -> bool:
         import tomlkit
+        from tomlkit.items import AoT
 
         real = os.path.realpath(path)
-        if any(os.path.realpath(root.path) == real for root in settings.roots):
+        same = [root for root in settings.roots if os.path.realpath(root.path) == real]
+        if any(root.adopt or not adopt for root in same):
             return False
-        document.setdefault("roots", tomlkit.array()).append(entry)
+        if not adopt:
+            document.setdefault("roots", tomlkit.array()).append(entry)
+            return True
+        _drop_roots(document, settings, same)
+        rows = document.setdefault("root", tomlkit.aot())
+        row = tomlkit.table() if isinstance(rows, AoT) else tomlkit.inline_table()
+        row.add("path", entry)
+        row.add("adopt", value=True)
+        rows.append(row)
         return True
 
     return _edit(places, home, change)
@@ -80,15 +92,28 @@ def remove_root(places: Places, typed: str, *, current: Path, home: Path) -> Edi
 
     def change(document: "TOMLDocument", settings: Settings) -> bool:
         gone = [
-            position
-            for position, root in enumerate(settings.roots)
+            root
+            for root in settings.roots
             if root.typed == typed or os.path.realpath(root.path) == real
         ]
-        for position in reversed(gone):
-            _rows(document, "roots").pop(position)
+        _drop_roots(document, settings, gone)
         return bool(gone)
 
     return _edit(places, home, change)
+
+
+def _drop_roots(document: "TOMLDocument", settings: Settings, gone: Sequence[Root]) -> None:
+    """Take roots out of the list, and those with a table of their own out of the tables."""
+    listed = len(document.get("roots", ()))
+    for position in reversed(range(len(settings.roots))):
+        if settings.roots[position] not in gone:
+            continue
+        if position < listed:
+            _rows(document, "roots").pop(position)
+        else:
+            _rows(document, "root").pop(position - listed)
+    if "root" in document and not document["root"]:
+        document.remove("root")
 
 
 def add_grant(places: Places, grant: Grant, *, home: Path) -> Edit:

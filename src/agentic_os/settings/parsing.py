@@ -21,6 +21,7 @@ from agentic_os.settings.values import (
     ListedProject,
     Root,
     Settings,
+    SurfaceName,
     Synthesis,
     Text,
 )
@@ -47,6 +48,13 @@ class _Project(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     path: Text
     id: ProjectId | None = None
     aliases: tuple[Text, ...] = ()
+    adopt: bool | None = None
+    surfaces: tuple[SurfaceName, ...] | None = None
+
+
+class _Root(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    path: Text
+    adopt: bool = False
 
 
 class _Redaction(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -65,7 +73,9 @@ class _Document(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """The whole file, as it is written."""
 
     roots: tuple[Text, ...] = ()
+    root: tuple[_Root, ...] = ()
     exclude: tuple[Text, ...] = ()
+    exclude_remotes: tuple[Text, ...] = ()
     limits: Limits = msgspec.field(default_factory=Limits)
     project: tuple[_Project, ...] = ()
     grant: tuple[Grant, ...] = ()
@@ -77,6 +87,7 @@ class _Document(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 _FORMS: dict[str, type[msgspec.Struct]] = {
     "": _Document,
+    "root": _Root,
     "limits": Limits,
     "project": _Project,
     "grant": Grant,
@@ -110,6 +121,7 @@ def parse_settings(text: str, *, file: Path, home: Path) -> Settings:
         file=file,
         roots=_roots(document, file.parent, home, refusals),
         exclude=document.exclude,
+        exclude_remotes=document.exclude_remotes,
         limits=document.limits,
         projects=_projects(document, file.parent, home, refusals),
         grants=document.grant,
@@ -138,15 +150,26 @@ def _loaded(text: str, file: str) -> dict[str, object]:
 
 
 def _roots(document: _Document, base: Path, home: Path, refusals: Refusals) -> tuple[Root, ...]:
-    try:
-        return tuple(
-            root_from(typed, base=base, home=home, origin="projects.toml")
-            for typed in document.roots
-        )
-    except SettingsError as fault:
-        raise refusals.of(
-            "roots", f": {fault.message}", code=fault.code, hint=fault.hint
-        ) from fault
+    """Return the roots of the list, then those with a table of their own."""
+    found = []
+    rows = (
+        *(("roots", "", 0, _Root(path=typed)) for typed in document.roots),
+        *(("path", "root", at, row) for at, row in enumerate(document.root)),
+    )
+    for key, table, at, row in rows:
+        try:
+            root = root_from(row.path, base=base, home=home, origin="projects.toml")
+        except SettingsError as fault:
+            raise refusals.of(
+                key,
+                f": {fault.message}",
+                table=table,
+                position=at,
+                code=fault.code,
+                hint=fault.hint,
+            ) from fault
+        found.append(msgspec.structs.replace(root, adopt=row.adopt))
+    return tuple(found)
 
 
 def _projects(
@@ -177,7 +200,16 @@ def _projects(
                 )
                 raise refusals.of("aliases", fault_words, table="project", position=at)
             taken.add(folded(alias))
-        listed.append(ListedProject(typed=row.path, path=path, id=row.id, aliases=row.aliases))
+        listed.append(
+            ListedProject(
+                typed=row.path,
+                path=path,
+                id=row.id,
+                aliases=row.aliases,
+                adopt=row.adopt,
+                surfaces=None if row.surfaces is None else frozenset(row.surfaces),
+            )
+        )
     return tuple(listed)
 
 

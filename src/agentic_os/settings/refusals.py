@@ -83,6 +83,8 @@ class Refusals:
         refuse = functools.partial(self.of, key, table=table, position=position)
         if bound := _BOUND.match(said):
             return refuse(f"{_BOUNDS[bound['sign']]} {bound['bound']}")
+        if said.startswith("Invalid enum value"):
+            return refuse("holds a name that is not known", hint=_choices(forms[outer], below))
         expected = _TYPES.match(said)
         if expected is None:
             words, hint = patterns.get(key, ("holds an empty string" if listed else "is empty", ""))
@@ -113,6 +115,13 @@ class Refusals:
             code="SETTINGS_KEY_UNKNOWN",
             hint=f"known keys: {', '.join(known)}",
         )
+
+
+def _choices(form: type[msgspec.Struct], key: str | None) -> str:
+    """Return the words that a key may hold, for the hint."""
+    field = next((one for one in msgspec.structs.fields(form) if one.encode_name == key), None)
+    words = re.findall(r"'([a-z]+)'", str(field.type)) if field else []
+    return f"known names: {', '.join(words)}" if words else ""
 
 
 def _wanted(kind: str, key: str, *, listed: bool, table: bool) -> str:

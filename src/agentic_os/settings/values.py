@@ -21,11 +21,15 @@ VariableName = Annotated[str, Meta(pattern=r"\A[A-Za-z_][A-Za-z0-9_]{0,127}\Z")]
 
 
 class Root(msgspec.Struct, frozen=True, kw_only=True):
-    """A folder to walk: as the person typed it, where that is, and who named it."""
+    """A folder to walk: as the person typed it, where that is, and who named it.
+
+    ``adopt`` takes in the repositories below it that have no descriptor.
+    """
 
     typed: str
     path: Path
     origin: RootOrigin
+    adopt: bool = False
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -44,13 +48,23 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     engine_seconds: Annotated[int, Meta(ge=1, le=MAX_ENGINE_SECONDS)] = 20
 
 
+SurfaceName = Literal["memory", "vault", "graph", "instructions", "capabilities", "corpus"]
+"""What may be taken of one project: ``corpus`` are its code and documents."""
+
+
 class ListedProject(msgspec.Struct, frozen=True, kw_only=True):
-    """A project that is listed by its own path, with its pinned id and aliases."""
+    """A project that is listed by its own path, with its pinned id and aliases.
+
+    ``adopt`` says whether it is taken in where it has no descriptor; ``None`` leaves that to its
+    root. ``surfaces`` are those that may be taken of it, ``None`` for all.
+    """
 
     typed: str
     path: Path
     id: str | None = None
     aliases: tuple[str, ...] = ()
+    adopt: bool | None = None
+    surfaces: frozenset[str] | None = None
 
 
 class Grant(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -84,6 +98,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     file: Path | None = None
     roots: tuple[Root, ...] = ()
     exclude: tuple[str, ...] = ()
+    exclude_remotes: tuple[str, ...] = ()
     limits: Limits = msgspec.field(default_factory=Limits)
     projects: tuple[ListedProject, ...] = ()
     grants: tuple[Grant, ...] = ()

@@ -18,11 +18,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from agentic_os.aggregate.surfaces.conventional import linked_instruction, role_at
 from agentic_os.aggregate.surfaces.documents import CORPUS_ROLES, Document, Role
 from agentic_os.aggregate.surfaces.parsing import parse_file
 from agentic_os.aggregate.surfaces.sweep import LIMIT_BYTES
 from agentic_os.errors import FilesError
-from agentic_os.files.reading import Folder
+from agentic_os.files.reading import FileRead, Folder
 from agentic_os.results import Hit
 from agentic_os.text.decoding import decode
 from agentic_os.text.fencing import one_line, visible
@@ -39,14 +40,6 @@ KEPT_BYTES = 131_072
 lives: the same bytes come to the same text. They are read again all the same."""
 UNCHANGED = "UNCHANGED"
 """Why a candidate is dropped that did not change since the time that was asked for."""
-ROLE_OF_KIND: dict[str, Role] = {
-    "memory": Role.FACT,
-    "index": Role.INDEX,
-    "vault": Role.NOTE,
-    "capability": Role.CAPABILITIES,
-    "code": Role.SOURCE,
-    "document": Role.DOCUMENT,
-}
 
 
 def bare_name(label: str) -> str:
@@ -200,14 +193,14 @@ class Confirmer:
         return self._files[key]
 
     def _read(self, candidate: Candidate) -> _File | None:
-        role = ROLE_OF_KIND.get(candidate.kind)
+        role = role_at(candidate.kind, candidate.path)
         source = self.sources.get(candidate.project)
         if source is None:
             return None
         try:
             with Folder.open(source.folder) as folder:
                 limit = SOURCE_LIMIT_BYTES if role is None else LIMIT_BYTES[role]
-                read = folder.read(candidate.path, limit_bytes=limit)
+                read = _read_linked(folder, candidate, limit)
         except FilesError:
             return None
         if role is None or _by_lines(candidate):
@@ -308,7 +301,7 @@ class Confirmer:
             return (_as_indexed(candidate, file.lines),)
         key = (candidate.project, candidate.path, candidate.kind)
         if key not in self._passages:
-            role = ROLE_OF_KIND[candidate.kind]
+            role = role_at(candidate.kind, candidate.path) or Role.DOCUMENT
             parsed = parse_file(role, candidate.path, file.data, self.redactor)
             self._passages[key] = parsed.documents
         return self._passages[key]
@@ -331,6 +324,19 @@ class Confirmer:
         return self.matcher.matches(f"{document.name} {document.label} {document.extra}")
 
 
+def _read_linked(folder: Folder, candidate: Candidate, limit: int) -> FileRead:
+    """Read a candidate's file; an instruction under another name is read where it lies."""
+    try:
+        return folder.read(candidate.path, limit_bytes=limit)
+    except FilesError as fault:
+        if candidate.kind != "instruction" or fault.code != "LINK_REFUSED":
+            raise
+        target = linked_instruction(folder, candidate.path)
+        if target is None:
+            raise
+        return folder.read(target, limit_bytes=limit)
+
+
 @lru_cache(maxsize=KEPT_ENTRIES)
 def _lines_of(data: bytes, redactor: Redactor) -> tuple[str, ...]:
     return tuple(redactor.redact(decode(data).text).text.split("\n"))
@@ -343,7 +349,7 @@ def _documents_of(data: bytes, redactor: Redactor, role: Role, path: str) -> tup
 
 def _by_lines(candidate: Candidate) -> bool:
     """Return whether a candidate speaks of lines of a source: no parser decides what they are."""
-    role = ROLE_OF_KIND.get(candidate.kind)
+    role = role_at(candidate.kind, candidate.path)
     return role is None or role in CORPUS_ROLES
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 SURFACE_KINDS: dict[str, tuple[Kind, ...]] = {
     "memory": ("memory", "index"),
+    "instruction": ("instruction",),
     "vault": ("vault",),
     "graph": ("graph",),
     "capability": ("capability",),
@@ -20,6 +21,7 @@ SURFACE_KINDS: dict[str, tuple[Kind, ...]] = {
 }
 _SURFACE_TIERS: dict[str, int | None] = {
     "memory": 0,
+    "instruction": 0,
     "vault": 1,
     "graph": 2,
     "capability": None,
@@ -100,13 +102,23 @@ def _engine_trace(project: Project, engines: "Engines") -> SurfaceTrace:
     )
 
 
+_SINGLE = {"capability": "no inventory", "instruction": "has none"}
+
+
 def _missing(project: Project, surface: str) -> str:
-    if surface == "capability":
-        return "no inventory"
-    if project.descriptor.degraded:
-        return "its descriptor cannot be read"
-    if not project.retrieval:
-        return "opted out of retrieval"
+    closed = (
+        "its descriptor cannot be read"
+        if project.descriptor.degraded
+        else "opted out of retrieval"
+        if not project.retrieval
+        else None
+    )
+    if surface in _SINGLE:
+        return _SINGLE[surface] if surface == "capability" or closed is None else closed
+    if closed is not None:
+        return closed
+    if surface == "corpus" and project.has_corpus:
+        return "not taken yet: agentic-os index build"
     surfaces = project.surfaces
     declared = {
         "memory": surfaces.memory,
@@ -115,7 +127,5 @@ def _missing(project: Project, surface: str) -> str:
         "corpus": surfaces.rag,
     }[surface]
     if declared is None:
-        return "its stack has none"
-    if surface == "corpus":
-        return "not taken yet: agentic-os index build"
+        return "its stack has none" if project.described else "has none"
     return "empty" if declared.state == "present" else declared.state

@@ -40,6 +40,7 @@ TIER_OF_KIND: dict[str, int | None] = {
     "index": 0,
     "memory": 0,
     "vault": 1,
+    "instruction": 0,
     "capability": None,
     "document": 3,
     "code": 3,
@@ -133,7 +134,15 @@ FROM document JOIN file ON file.pk = document.file JOIN project ON project.pk = 
 WHERE document.pk IN (SELECT value FROM json_each(?))
 """
 _MAX_ROWID = 2**63 - 1
-_KIND_ORDER = {"index": 0, "memory": 1, "vault": 3, "capability": 4, "document": 5, "code": 6}
+_KIND_ORDER = {
+    "index": 0,
+    "memory": 1,
+    "instruction": 3,
+    "vault": 4,
+    "capability": 5,
+    "document": 6,
+    "code": 7,
+}
 _UNLISTED = 2
 _KINDS: Mapping[str, Kind] = {kind: kind for kind in get_args(Kind)}
 

@@ -125,7 +125,8 @@ def _role(workspace: Workspace, project: str, path: str) -> Role | None:
     row = connection.execute(_CITABLE, (project, path)).fetchone()
     if row is not None:
         role = Role(row[0])
-        return None if role is Role.INVOCATIONS else role
+        # Of the harnesses' own files only those that are prose: settings may hold keys.
+        return None if role is Role.TOOLING and not path.endswith(".md") else role
     if not path.endswith(".md") and language_of(path) is None:
         return None
     named = connection.execute(_NAMED_BY_GRAPH, (project, path)).fetchone()

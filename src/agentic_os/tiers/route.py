@@ -255,6 +255,7 @@ def _confirmed(
     """Confirm candidates until enough are answers; none are if none is relevant enough."""
     hits: list[Hit] = []
     dropped: list[Dropped] = []
+    told: dict[tuple[str, str], int] = {}
     shown: set[tuple[str, str, tuple[int, int], str]] = set()
     named = {candidate.project for candidate in candidates}
     sources = {
@@ -286,10 +287,21 @@ def _confirmed(
                 dropped.append(Dropped(code="HIT_CHANGED", candidate=candidate))
                 continue
             shown.add(place)
-            if answer.relevance >= NOISE:
-                hits.append(answer)
+            if answer.relevance < NOISE:
+                continue
+            if answer.kind == "instruction":
+                # One text under several names is one hit that lists the places.
+                at = told.setdefault((answer.name, answer.snippet), len(hits))
+                if at < len(hits):
+                    hits[at] = replace(hits[at], also=(*hits[at].also, _place(answer)))
+                    continue
+            hits.append(answer)
     is_answered = any(hit.relevance >= ANSWERS for hit in hits)
     return (hits if is_answered else []), dropped
+
+
+def _place(hit: Hit) -> str:
+    return f"{hit.project}:{hit.path}:{hit.lines[0]}"
 
 
 def _dropped_omissions(dropped: list[Dropped]) -> list[Omission]:

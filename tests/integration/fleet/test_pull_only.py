@@ -123,8 +123,9 @@ def watch(
     )
 
 
+@pytest.mark.parametrize("adopt", [(), ("--adopt",)], ids=["described", "adopted"])
 def test_no_command_changes_or_starts_anything(
-    hostile: HostileFleet, places: Path, tmp_path: Path
+    hostile: HostileFleet, places: Path, tmp_path: Path, adopt: tuple[str, ...]
 ) -> None:
     lend_tiny(places / "data")
     before = tree(hostile.root)
@@ -133,7 +134,7 @@ def test_no_command_changes_or_starts_anything(
 
     for command, code in COMMANDS:
         words = command.format(outside=tmp_path / "global.md").split()
-        finished = watch(record, hostile.root, *words, "--root", hostile.root)
+        finished = watch(record, hostile.root, *words, "--root", hostile.root, *adopt)
         assert finished.code == code, (command, finished.words)
         assert record.read_text() == "", command
 

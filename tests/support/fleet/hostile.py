@@ -741,13 +741,13 @@ OTHERS = (
         name="servers-deep",
         why="RB 4",
         files={".mcp.json": '{"mcpServers": ' + "[" * 100_000 + "]" * 100_000 + "}"},
-        notes=frozenset({"INVOCATIONS_INVALID"}),
+        notes=frozenset({"TOOLING_INVALID"}),
     ),
     Case(
         name="servers-not-json",
         why="RB 4",
         files={".mcp.json": "{'mcpServers': oops"},
-        notes=frozenset({"INVOCATIONS_INVALID"}),
+        notes=frozenset({"TOOLING_INVALID"}),
     ),
     Case(
         name="vault-odd",
@@ -768,6 +768,7 @@ OTHERS = (
         name="instructions-fifo",
         why="RB 4",
         files={"AGENTS.md": Fifo(), "CLAUDE.md": "text\n"},
+        evidence=frozenset({"NOT_REGULAR"}),
     ),
 )
 

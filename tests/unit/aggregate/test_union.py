@@ -70,8 +70,15 @@ def test_capabilities_of_one_project(workspace: Workspace) -> None:
     assert whole["steer"].differs
     assert not whole["stop"].differs
     assert len(whole["stop"].variants[0].sources) == 2
-    assert [variant.detail for variant in whole["s"].invocations] == ["npx s"]
-    assert one.counts == {"skill": 2, "mcp": 1, "hook": 0}
+    assert [variant.detail for variant in whole["s"].invocations] == ["stdio npx"]
+    assert one.counts == {
+        "skill": 2,
+        "mcp": 1,
+        "hook": 0,
+        "agent": 0,
+        "command": 0,
+        "plugin": 0,
+    }
     assert all(len(item.projects) == 1 for item in one.capabilities)
 
 

@@ -81,7 +81,11 @@ def test_one_project_alone(person: Person, whole: FleetBuilder) -> None:
     assert {check.status for check in alone} == {"ok"}
     assert "roots.walk" not in {check.id for check in alone}
     assert {check.status for check in checks(person, whole, ["other"])} == {"ok", "warn"}
-    assert [each.id for each in checks(person, whole) if each.id == "roots.walk"] == ["roots.walk"]
+    walked = [each.message for each in checks(person, whole) if each.id == "roots.walk"]
+    assert [message.partition(":")[0].partition(";")[0] for message in walked] == [
+        "DESCRIPTOR_MISSING",
+        "1 repository without a descriptor passed over, 1 with files for agents",
+    ]
 
 
 def test_the_store_is_looked_into(person: Person, whole: FleetBuilder) -> None:

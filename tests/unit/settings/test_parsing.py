@@ -88,7 +88,7 @@ def test_a_grant_holds_for_one_exact_endpoint_of_one_project() -> None:
 @pytest.mark.parametrize(
     ("text", "line", "words"),
     [
-        ('# mine\nroot = ["a"]\n', 2, "'root' is not a known key; did you mean 'roots'?"),
+        ('# mine\nrots = ["a"]\n', 2, "'rots' is not a known key; did you mean 'roots'?"),
         (
             "roots = []\n\n[limits]\ndepth = 2\ndepht = 3\n",
             5,

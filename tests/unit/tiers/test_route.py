@@ -76,6 +76,7 @@ def test_memory_and_graph_answer_together(workspace: Workspace) -> None:
     assert data.total == 3
     assert data.coverage.surfaces == {
         "memory": 2,
+        "instruction": 0,
         "vault": 1,
         "graph": 1,
         "capability": 0,
@@ -129,18 +130,21 @@ def test_surfaces_say_what_they_lack(workspace: Workspace) -> None:
     }
     assert said == {
         ("dock", "memory"): (1, None),
+        ("dock", "instruction"): (0, "has none"),
         ("dock", "vault"): (0, "missing"),
         ("dock", "graph"): (0, "its stack has none"),
         ("dock", "capability"): (0, "no inventory"),
         ("dock", "corpus"): (0, "its stack has none"),
         ("dock", "semantic"): (0, "there is no semantic index"),
         ("out", "memory"): (0, "opted out of retrieval"),
+        ("out", "instruction"): (0, "opted out of retrieval"),
         ("out", "vault"): (0, "opted out of retrieval"),
         ("out", "graph"): (0, "opted out of retrieval"),
         ("out", "capability"): (0, "no inventory"),
         ("out", "corpus"): (0, "opted out of retrieval"),
         ("out", "semantic"): (0, "opted out of retrieval"),
         ("shop", "memory"): (1, None),
+        ("shop", "instruction"): (0, "has none"),
         ("shop", "vault"): (0, None),
         ("shop", "graph"): (1, None),
         ("shop", "capability"): (0, "no inventory"),

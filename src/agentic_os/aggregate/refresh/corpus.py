@@ -57,7 +57,7 @@ class CorpusRefreshed:
 
 
 def corpus_projects(fleet: Fleet, *, everyone: bool = False) -> tuple[Project, ...]:
-    """Projects whose code and documents belong into the index (design section 5).
+    """Return the projects whose code and documents belong into the index (design section 5).
 
     Args:
         fleet: all projects.
@@ -66,7 +66,7 @@ def corpus_projects(fleet: Fleet, *, everyone: bool = False) -> tuple[Project, .
     return tuple(
         project
         for project in fleet.projects
-        if project.retrieval and (everyone or project.surfaces.rag is not None)
+        if project.has_corpus or (everyone and project.retrieval and project.wants("corpus"))
     )
 
 

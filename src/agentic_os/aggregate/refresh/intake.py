@@ -11,6 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
+
 from agentic_os.aggregate.refresh.freshness import KnownFile
 from agentic_os.aggregate.surfaces.documents import ParsedFile, Role
 from agentic_os.aggregate.surfaces.memory import CONVENTION_TYPE
@@ -41,6 +43,7 @@ class Intake:
     documents: list[tuple[Any, ...]] = field(default_factory=list)
     links: list[tuple[object, ...]] = field(default_factory=list)
     capabilities: list[tuple[object, ...]] = field(default_factory=list)
+    instructions: list[tuple[object, ...]] = field(default_factory=list)
     redactions: list[tuple[object, ...]] = field(default_factory=list)
     problems: list[tuple[object, ...]] = field(default_factory=list)
     relist: set[int] = field(default_factory=set)
@@ -121,6 +124,8 @@ class Intake:
             self.capabilities.append(
                 (file, pk, item.section, item.name, item.detail, item.line, item.declared)
             )
+        for instruction in parsed.instructions:
+            self.instructions.append((file, pk, msgspec.json.encode(instruction)))
         for redaction in parsed.redactions:
             self.redactions.append((file, redaction.rule, redaction.line))
         for diagnostic in parsed.diagnostics:
@@ -145,6 +150,7 @@ class Intake:
         )
         many("INSERT INTO index_link VALUES(?,?,?,?,?)", self.links)
         many("INSERT INTO capability VALUES(?,?,?,?,?,?,?)", self.capabilities)
+        many("INSERT INTO instruction VALUES(?,?,?)", self.instructions)
         many("INSERT INTO redaction VALUES(?,?,?)", self.redactions)
         many("INSERT INTO problem VALUES(?,?,?,?,?,?,?,?)", self.problems)
         for queue in (
@@ -152,6 +158,7 @@ class Intake:
             self.documents,
             self.links,
             self.capabilities,
+            self.instructions,
             self.redactions,
             self.problems,
         ):
@@ -172,7 +179,14 @@ class Intake:
                 "INSERT INTO document_grams(document_grams, rowid, body) VALUES('delete',?,?)",
                 (pk, composed(body)),
             )
-        for table in ("document", "index_link", "capability", "redaction", "listed"):
+        for table in (
+            "document",
+            "index_link",
+            "capability",
+            "instruction",
+            "redaction",
+            "listed",
+        ):
             run(f"DELETE FROM {table} WHERE file=?", (file,))  # noqa: S608 - fixed names
         run("DELETE FROM file WHERE pk=?", (file,))
 

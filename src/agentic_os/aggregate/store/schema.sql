@@ -91,6 +91,13 @@ CREATE TABLE capability(
 );
 CREATE INDEX capability_file ON capability(file);
 
+CREATE TABLE instruction(
+    file INTEGER NOT NULL REFERENCES file(pk),
+    project INTEGER NOT NULL,
+    value BLOB NOT NULL             -- documents.Instruction as JSON
+);
+CREATE INDEX instruction_file ON instruction(file);
+
 CREATE TABLE redaction(
     file INTEGER NOT NULL REFERENCES file(pk),
     rule TEXT NOT NULL,

@@ -46,10 +46,18 @@ class Space:
         return self.folder / LOCK_NAME
 
 
-def space_for(cache: Path, roots: Iterable[Path], *, rules: str = "") -> Space:
-    """Return the space of a set of roots; nothing is created yet."""
+def space_for(
+    cache: Path, roots: Iterable[Path], *, rules: str = "", adopted: Iterable[Path] = ()
+) -> Space:
+    """Return the space of a set of roots; nothing is created yet.
+
+    Roots that take in repositories without a descriptor make another space: two ways to ask must
+    not take turns in throwing projects out of the store.
+    """
     names = tuple(sorted({str(root.resolve()) for root in roots}))
-    digest = hashlib.sha256("\0".join(names).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    marks = (f"\0adopted\0{name}" for name in sorted({str(root.resolve()) for root in adopted}))
+    spelled = "\0".join(names) + "".join(marks)
+    digest = hashlib.sha256(spelled.encode("utf-8", "surrogateescape")).hexdigest()[:16]
     return Space(folder=cache / SPACES_FOLDER / digest, roots=names, rules=rules)
 
 

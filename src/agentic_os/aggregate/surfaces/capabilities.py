@@ -1,15 +1,12 @@
-"""CAPABILITIES.md and .mcp.json: what a project's agents can do, parsed.
+"""CAPABILITIES.md: what a project says that its agents can do, parsed.
 
 Only a generated inventory is trusted to be one: it is recognised by its title and its known
 sections. A file of the same name that somebody wrote by hand stays searchable text and
-contributes no rows, and says so. Invocations are listed, never run (design section 6).
+contributes no rows, and says so.
 """
 
-import json
 import re
 from collections.abc import Sequence
-
-import msgspec
 
 from agentic_os.aggregate.codes import CODES
 from agentic_os.aggregate.surfaces.documents import Capability, Document, ParsedFile, short
@@ -19,7 +16,6 @@ from agentic_os.text.markdown.structure import Section, Table, sections, tables
 from agentic_os.text.tokens import index_extra
 
 CAPABILITIES_NAME = "CAPABILITIES.md"
-INVOCATIONS_NAME = ".mcp.json"
 MAX_ROWS_ENTRIES = 2_000
 """Rows read of one inventory; a real one has about forty."""
 MAX_DETAIL_CHARS = 2_000
@@ -152,57 +148,3 @@ def _document(
         template=False,
         group=group_hash(body),
     )
-
-
-class _Server(msgspec.Struct):
-    command: object = ""
-    args: object = ()
-    url: object = ""
-
-
-class _Invocations(msgspec.Struct):
-    servers: dict[str, _Server] = msgspec.field(name="mcpServers", default_factory=dict)
-
-
-def parse_invocations(text: str, *, path: str) -> ParsedFile:
-    """List the servers that a ``.mcp.json`` would start: command and arguments, or a URL.
-
-    ``env`` and ``headers`` are never read: that is where secrets live.
-    """
-    try:
-        parsed = msgspec.json.decode(text.encode("utf-8", "replace"), type=_Invocations)
-    except (msgspec.MsgspecError, RecursionError) as fault:
-        reason = "nested too deeply" if isinstance(fault, RecursionError) else "not of its form"
-        return ParsedFile(
-            diagnostics=(
-                CODES.diagnostic(
-                    "INVOCATIONS_INVALID",
-                    f"the server list is {reason}; no invocation was taken",
-                    path=path,
-                ),
-            )
-        )
-    lines = text.split("\n")
-    rows = []
-    for name, server in sorted(parsed.servers.items())[:MAX_ROWS_ENTRIES]:
-        rows.append(
-            Capability(
-                section="mcp",
-                name=short(name),
-                detail=_invocation(server)[:MAX_DETAIL_CHARS],
-                line=_line_of(json.dumps(name, ensure_ascii=False), lines),
-                declared=False,
-            )
-        )
-    return ParsedFile(capabilities=tuple(rows))
-
-
-def _invocation(server: _Server) -> str:
-    if isinstance(server.url, str) and server.url:
-        return server.url
-    words = [server.command, *(server.args if isinstance(server.args, list | tuple) else ())]
-    return " ".join(str(word) for word in words if isinstance(word, str | int | float))
-
-
-def _line_of(needle: str, lines: Sequence[str]) -> int:
-    return next((number for number, line in enumerate(lines, 1) if needle in line), 1)

@@ -12,6 +12,7 @@ from enum import StrEnum
 
 import msgspec
 
+from agentic_os.registry.conventions.scopes import Activation
 from agentic_os.results import CapabilitySection, Diagnostic, Kind
 
 
@@ -22,7 +23,9 @@ class Role(StrEnum):
     INDEX = "index"
     NOTE = "note"
     CAPABILITIES = "capabilities"
-    INVOCATIONS = "invocations"
+    INSTRUCTION = "instruction"
+    BANK = "bank"
+    TOOLING = "tooling"
     SOURCE = "source"
     DOCUMENT = "document"
 
@@ -51,6 +54,35 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     group: str
 
 
+class Import(msgspec.Struct, frozen=True, kw_only=True):
+    """A file that an instruction takes in by ``@path``, as it is written."""
+
+    target: str
+    line: int
+
+
+class Instruction(msgspec.Struct, frozen=True, kw_only=True):
+    """What one instruction file is: whose, for what, and what it takes in.
+
+    ``folder`` is the folder that it governs, ``patterns`` the files that it is for. A ``pointer``
+    only names another file; ``private`` words are one person's. ``digest`` is the hash of the text,
+    equal for equal texts.
+    """
+
+    form: str
+    harness: str
+    folder: str
+    activation: Activation
+    patterns: tuple[str, ...]
+    description: str
+    imports: tuple[Import, ...]
+    chars: int
+    lines: int
+    pointer: bool
+    private: bool
+    digest: str
+
+
 class IndexLink(msgspec.Struct, frozen=True, kw_only=True):
     """A line of MEMORY.md that lists a fact file."""
 
@@ -67,7 +99,7 @@ class Capability(msgspec.Struct, frozen=True, kw_only=True):
     detail: str
     line: int
     declared: bool
-    """True for a row of CAPABILITIES.md, false for an invocation of ``.mcp.json``."""
+    """True for a row of CAPABILITIES.md, false for what a harness's own file says."""
 
 
 NAME_CHARS = 200
@@ -97,5 +129,6 @@ class ParsedFile(msgspec.Struct, frozen=True, kw_only=True):
     documents: tuple[Document, ...] = ()
     index_links: tuple[IndexLink, ...] = ()
     capabilities: tuple[Capability, ...] = ()
+    instructions: tuple[Instruction, ...] = ()
     redactions: tuple[Redaction, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()

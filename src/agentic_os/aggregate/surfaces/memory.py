@@ -9,6 +9,8 @@ Pure functions over redacted text. What counts as what follows the producer's co
 - a fact is one document (the convention keeps facts under 100 lines);
 - MEMORY.md is both an index and prose: it is cut at its headings, and its list items that link
   a file of the same folder are the index;
+- an agent's own memory (``.claude/agent-memory/<agent>``) names the agent; Serena's memories have
+  no front matter and are called by their path; a memory bank is cut at its headings;
 - a fact that nobody filled in (only comments, bare bold labels or headings below the front
   matter) is a template: every scaffold ships the same three.
 """
@@ -63,6 +65,16 @@ def is_memory_folder(name: str) -> bool:
     return not name.startswith(".") and name.lower() not in {"node_modules", "templates"}
 
 
+_AGENT = re.compile(r"\.claude/agent-memory/([^/]+)/")
+_SERENA = ".serena/memories/"
+
+
+def fact_name(path: str) -> str:
+    """Return what a fact is called that has no name of its own: its file, or its topic's path."""
+    bare = path.rpartition(".")[0]
+    return bare.removeprefix(_SERENA) if path.startswith(_SERENA) else bare.rpartition("/")[2]
+
+
 def group_hash(text: str) -> str:
     """Hash a text without case, spacing and Unicode form: equal where two state the same."""
     normal = folded(" ".join(text.split()))
@@ -95,7 +107,9 @@ def parse_fact(text: str, *, path: str, stem: str) -> ParsedFile:
     body = front.body
     describes = stem.lower() in CONVENTION_STEMS and front.fields.keys().isdisjoint(_FACT_KEYS)
     name = short(front.fields.get("name") or stem)
-    label = short(front.fields.get("description", ""), LABEL_CHARS)
+    agent = _AGENT.match(path)
+    said = front.fields.get("description") or (f"memory of the agent {agent[1]}" if agent else "")
+    label = short(said, LABEL_CHARS)
     document = Document(
         kind="memory",
         name=name,
@@ -112,6 +126,50 @@ def parse_fact(text: str, *, path: str, stem: str) -> ParsedFile:
     if states_too_much(text):
         diagnostics = (*diagnostics, _too_many_statements(path))
     return ParsedFile(documents=(document,), diagnostics=diagnostics)
+
+
+def pieces_of(front: FrontMatter, *, joined: bool = False) -> list[tuple[str, int, int]]:
+    """Cut a text at its headings: title, first line and last line of each piece.
+
+    Args:
+        front: the split text; the first piece carries the front matter.
+        joined: let the front matter stand with the first heading where nothing is between them.
+    """
+    offset = front.body_line - 1
+    found = sections(front.body)
+    pieces = [(piece.title, piece.start + offset, piece.end + offset) for piece in found]
+    first = found[0]
+    head = front.body.split("\n")[: first.end]
+    if joined and len(pieces) > 1 and not first.title and not "".join(head).strip():
+        del pieces[0]
+    heading, _, end = pieces[0]
+    pieces[0] = (heading, 1, end)
+    return pieces
+
+
+def parse_bank(text: str, *, path: str, stem: str) -> ParsedFile:
+    """Read a file of a memory bank: a fact for each heading, of the type that its file says."""
+    front = split_front_matter(text)
+    lines = text.split("\n")
+    documents = []
+    for heading, start, end in pieces_of(front, joined=True):
+        body = "\n".join(lines[start - 1 : end])
+        if body.strip():
+            documents.append(
+                Document(
+                    kind="memory",
+                    name=short(heading or stem),
+                    label=stem,
+                    type=short(stem),
+                    start=start,
+                    end=end,
+                    body=body,
+                    extra=_extra(body, stem),
+                    template=is_template(body),
+                    group=group_hash(body),
+                )
+            )
+    return ParsedFile(documents=tuple(documents), diagnostics=front_matter_diagnostics(front, path))
 
 
 def parse_index(text: str) -> ParsedFile:

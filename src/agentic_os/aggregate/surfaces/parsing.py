@@ -1,9 +1,9 @@
 """Bytes of one file to what the store holds: decode, redact, parse. Pure."""
 
-from typing import assert_never
+from typing import Literal, assert_never
 
 from agentic_os.aggregate.codes import CODES
-from agentic_os.aggregate.surfaces.capabilities import parse_capabilities, parse_invocations
+from agentic_os.aggregate.surfaces.capabilities import parse_capabilities
 from agentic_os.aggregate.surfaces.documents import (
     CORPUS_ROLES,
     IN_THE_NAME,
@@ -11,7 +11,7 @@ from agentic_os.aggregate.surfaces.documents import (
     Redaction,
     Role,
 )
-from agentic_os.aggregate.surfaces.memory import parse_fact, parse_index
+from agentic_os.aggregate.surfaces.memory import fact_name, parse_bank, parse_fact, parse_index
 from agentic_os.aggregate.surfaces.vault import parse_note
 from agentic_os.results import Diagnostic
 from agentic_os.text.decoding import decode
@@ -37,6 +37,7 @@ def parse_file(role: Role, path: str, data: bytes, redactor: Redactor) -> Parsed
         documents=parsed.documents,
         index_links=parsed.index_links,
         capabilities=parsed.capabilities,
+        instructions=parsed.instructions,
         redactions=(
             *(Redaction(rule=finding.rule, line=IN_THE_NAME) for finding in named.findings),
             *(Redaction(rule=finding.rule, line=finding.line) for finding in redacted.findings),
@@ -48,17 +49,35 @@ def parse_file(role: Role, path: str, data: bytes, redactor: Redactor) -> Parsed
 def _parse(role: Role, path: str, text: str) -> ParsedFile:
     match role:
         case Role.FACT:
-            return parse_fact(text, path=path, stem=_stem(path))
+            return parse_fact(text, path=path, stem=fact_name(path))
         case Role.INDEX:
             return parse_index(text)
         case Role.NOTE:
             return parse_note(text, path=path, stem=_stem(path))
         case Role.CAPABILITIES:
             return parse_capabilities(text, path=path)
-        case Role.INVOCATIONS:
-            return parse_invocations(text, path=path)
+        case _:
+            return _parse_rarer(role, path, text)
+
+
+def _parse_rarer(
+    role: Literal[Role.BANK, Role.INSTRUCTION, Role.TOOLING, Role.SOURCE, Role.DOCUMENT],
+    path: str,
+    text: str,
+) -> ParsedFile:
+    """Parse what many fleets have none of; its parsers are not loaded before."""
+    match role:
+        case Role.BANK:
+            return parse_bank(text, path=path, stem=_stem(path))
+        case Role.INSTRUCTION:
+            from agentic_os.aggregate.surfaces.instructions import parse_instructions
+
+            return parse_instructions(text, path=path)
+        case Role.TOOLING:
+            from agentic_os.aggregate.surfaces.tooling import parse_tooling
+
+            return parse_tooling(text, path=path)
         case Role.SOURCE | Role.DOCUMENT:
-            # Not loaded where no corpus was built.
             from agentic_os.aggregate.surfaces.sources import parse_document, parse_source
 
             read = parse_source if role is Role.SOURCE else parse_document

@@ -2,7 +2,7 @@
 
 One pass over the surfaces of one project yields a candidate for every file that counts, with
 its fingerprint, and a problem for everything that exists and cannot be read. Opted-out projects
-yield only their inventory: their memory and vault are not opened (design section 5).
+yield only their inventory: nothing else of them is opened (design section 5).
 
 ``sweep`` makes candidates of what it lists. ``outline`` lists the same folders and makes nothing
 of them: it says whether a sweep would find what an earlier one found.
@@ -13,7 +13,14 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from agentic_os.aggregate.codes import CODES
-from agentic_os.aggregate.surfaces.capabilities import CAPABILITIES_NAME, INVOCATIONS_NAME
+from agentic_os.aggregate.surfaces.capabilities import CAPABILITIES_NAME
+from agentic_os.aggregate.surfaces.conventional import (
+    MAX_LISTED_ENTRIES,
+    Spotted,
+    linked_instruction,
+    role_of,
+    spotted,
+)
 from agentic_os.aggregate.surfaces.documents import Role
 from agentic_os.aggregate.surfaces.memory import (
     PLACE_HOLDERS,
@@ -23,7 +30,7 @@ from agentic_os.aggregate.surfaces.memory import (
 )
 from agentic_os.aggregate.surfaces.vault import is_note_folder, is_note_name
 from agentic_os.errors import FilesError
-from agentic_os.files.reading import Entry, Fingerprint, Folder
+from agentic_os.files.reading import Entry, EntryKind, Fingerprint, Folder
 from agentic_os.registry.project import Project
 from agentic_os.results import Diagnostic
 from agentic_os.text.fencing import one_line
@@ -32,7 +39,8 @@ FACT_LIMIT_BYTES = 262_144
 INDEX_LIMIT_BYTES = 1_048_576
 NOTE_LIMIT_BYTES = 1_048_576
 CAPABILITIES_LIMIT_BYTES = 262_144
-INVOCATIONS_LIMIT_BYTES = 262_144
+INSTRUCTIONS_LIMIT_BYTES = 1_048_576
+TOOLING_LIMIT_BYTES = 1_048_576
 SOURCE_LIMIT_BYTES = 524_288
 DOCUMENT_LIMIT_BYTES = 1_048_576
 MEMORY_LIMIT_ENTRIES = 10_000
@@ -45,7 +53,9 @@ LIMIT_BYTES: dict[Role, int] = {
     Role.INDEX: INDEX_LIMIT_BYTES,
     Role.NOTE: NOTE_LIMIT_BYTES,
     Role.CAPABILITIES: CAPABILITIES_LIMIT_BYTES,
-    Role.INVOCATIONS: INVOCATIONS_LIMIT_BYTES,
+    Role.INSTRUCTION: INSTRUCTIONS_LIMIT_BYTES,
+    Role.BANK: NOTE_LIMIT_BYTES,
+    Role.TOOLING: TOOLING_LIMIT_BYTES,
     Role.SOURCE: SOURCE_LIMIT_BYTES,
     Role.DOCUMENT: DOCUMENT_LIMIT_BYTES,
 }
@@ -97,8 +107,16 @@ def sweep(project: Project, folder: Folder, note: Note = unnoted) -> Iterator[Ca
     memory, vault = _opened(project)
     if memory is not None:
         yield from _memory(folder, memory, vault, note)
+    taken: set[str] = set()
+    for found in _conventional(project, folder, note):
+        if isinstance(found, Candidate):
+            taken.add(found.path)
+        yield found
     if vault is not None:
-        yield from _vault(folder, vault, note)
+        for found in _vault(folder, vault, note):
+            # A repository that is a vault holds its instructions and memory too.
+            if isinstance(found, Unread) or found.path not in taken:
+                yield found
     for path, role in _single_files(project):
         yield from _single(folder, path, role, note)
 
@@ -110,7 +128,9 @@ def outline(project: Project, folder: Folder, note: Note) -> bool:
     """
     memory, vault = _opened(project)
     try:
-        _outline_surfaces(folder, memory, vault, note)
+        _outline_surfaces(folder, memory, None, note)
+        _outline_conventional(project, folder, note)
+        _outline_surfaces(folder, None, vault, note)
     except FilesError:
         return False
     for path, _ in _single_files(project):
@@ -124,18 +144,103 @@ def _opened(project: Project) -> tuple[str | None, str | None]:
         return None, None
     surfaces = (project.surfaces.memory, project.surfaces.vault)
     memory, vault = (
-        surface.path if surface is not None and surface.state == "present" else None
-        for surface in surfaces
+        surface.path
+        if surface is not None and surface.state == "present" and project.wants(name)
+        else None
+        for name, surface in zip(("memory", "vault"), surfaces, strict=True)
     )
-    return memory, vault
+    # Without a descriptor several folders may be memory: the conventions find them.
+    return memory if project.described else None, vault
 
 
 def _single_files(project: Project) -> tuple[tuple[str, Role], ...]:
     """Return the files outside memory and vault, where a project may have them."""
-    return (
-        (f"{project.layout}/{CAPABILITIES_NAME}", Role.CAPABILITIES),
-        (INVOCATIONS_NAME, Role.INVOCATIONS),
+    if not project.wants("capabilities"):
+        return ()
+    return ((f"{project.layout}/{CAPABILITIES_NAME}", Role.CAPABILITIES),)
+
+
+def _conventional(project: Project, folder: Folder, note: Note) -> Iterator[Candidate | Unread]:
+    """Make candidates of the files that conventions name."""
+    fingerprints: dict[str, Entry] = {}
+    faults: list[Unread] = []
+
+    def listed(folder: Folder, here: str, *, tools: bool) -> list[tuple[str, EntryKind]]:
+        try:
+            with folder.descend(here) as opened:
+                entries, truncated = opened.entries(limit_entries=MAX_LISTED_ENTRIES, stat=True)
+        except FilesError as fault:
+            if not _is_absent(fault, tools=tools):
+                faults.append(unread(here, fault.code, fault.message))
+            note(here, fault.code)
+            return []
+        if truncated:
+            faults.append(_truncated(here, MAX_LISTED_ENTRIES))
+        else:
+            note(here, entries)
+        fingerprints.update((f"{here}/{entry.name}", entry) for entry in entries)
+        return [(entry.name, entry.kind) for entry in entries]
+
+    for found in spotted(project, folder, listed):
+        entry = fingerprints.get(found.path)
+        if entry is not None and entry.kind == "file":
+            # Read from the project's own folder: the one that was listed is closed again.
+            yield _candidate(folder, entry._replace(name=found.path), found.path, _role(found))
+        else:
+            yield from _spotted(folder, found, note)
+    yield from faults
+
+
+def _is_absent(fault: FilesError, *, tools: bool) -> bool:
+    """Whether a folder of conventions is none; one of tools alone may be a link to another."""
+    return fault.code in {"FILE_MISSING", "NOT_A_FOLDER"} or (
+        tools and fault.code == "LINK_REFUSED"
     )
+
+
+def _role(found: Spotted) -> Role:
+    return role_of(found.row)
+
+
+def _spotted(folder: Folder, found: Spotted, note: Note) -> Iterator[Candidate | Unread]:
+    """Make a candidate of a file that no listing took the state of, or of a link."""
+    seen = _look(folder, found.path, note)
+    if isinstance(seen, FilesError) and seen.code == "LINK_REFUSED":
+        if found.row.surface == "capabilities":
+            return  # skills and agents are shared by links: they are read where they lie
+        target = linked_instruction(folder, found.path)
+        if target is not None:
+            seen = _look(folder, target, note)
+            if not isinstance(seen, FilesError):
+                yield Candidate(_role(found), found.path, seen, folder, target)
+                return
+    if not isinstance(seen, FilesError):
+        yield Candidate(_role(found), found.path, seen, folder, found.path)
+    elif seen.code not in {"FILE_MISSING", "NOT_A_FOLDER"}:
+        yield unread(found.path, seen.code, seen.message)
+
+
+def _outline_conventional(project: Project, folder: Folder, note: Note) -> None:
+    """Note what ``_conventional`` would, in its order."""
+
+    def listed(folder: Folder, here: str, *, tools: bool) -> list[tuple[str, EntryKind]]:
+        try:
+            with folder.descend(here) as opened:
+                rows = opened.outline(limit_entries=MAX_LISTED_ENTRIES)
+        except FilesError as fault:
+            if not _is_absent(fault, tools=tools):
+                raise
+            note(here, fault.code)
+            return []
+        note(here, rows)
+        states.update((f"{here}/{name}", kind) for name, kind, _ in rows)
+        return [(name, kind) for name, kind, _ in rows]
+
+    states: dict[str, EntryKind] = {}
+    for found in spotted(project, folder, listed):
+        if states.get(found.path) != "file":
+            for _ in _spotted(folder, found, note):
+                pass
 
 
 _Judge = Callable[[Folder, Entry, str, int], Candidate | Unread | str | None]

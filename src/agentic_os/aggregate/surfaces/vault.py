@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import PurePosixPath
 
 from agentic_os.aggregate.surfaces.documents import Document, ParsedFile, short
-from agentic_os.aggregate.surfaces.memory import front_matter_diagnostics, group_hash
+from agentic_os.aggregate.surfaces.memory import front_matter_diagnostics, group_hash, pieces_of
 from agentic_os.results import NoteLink
 from agentic_os.text.front_matter import split_front_matter
-from agentic_os.text.markdown.structure import sections, tags, wikilinks
+from agentic_os.text.markdown.structure import tags, wikilinks
 from agentic_os.text.tokens import index_extra
 from agentic_os.text.unicode_form import folded
 
@@ -40,13 +40,7 @@ def parse_note(text: str, *, path: str, stem: str) -> ParsedFile:
     title = front.fields.get("title") or front.fields.get("name") or ""
     lines = text.split("\n")
     documents = []
-    offset = front.body_line - 1
-    pieces = [
-        (section.title, section.start + offset, section.end + offset)
-        for section in sections(front.body)
-    ]
-    heading, _, end = pieces[0]
-    pieces[0] = (heading, 1, end)  # the front matter belongs to it
+    pieces = pieces_of(front)
     first_heading = next((heading for heading, _, _ in pieces if heading), "")
     for heading, start, end in pieces:
         body = "\n".join(lines[start - 1 : end])

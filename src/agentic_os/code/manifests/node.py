@@ -12,6 +12,7 @@ from agentic_os.code.manifests.values import (
     Package,
     without_userinfo,
 )
+from agentic_os.text.jsonc import plain_json
 
 _SECTIONS = ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies")
 _PATHS = ("file:", "link:", "portal:", "workspace:./", "workspace:../")
@@ -53,45 +54,12 @@ def read_tsconfig(path: str, source: str) -> Manifest:
     The file is JSON with comments and trailing commas. The result's ``local_prefixes``
     are the patterns' parts before ``*``: imports that begin so stay inside the project.
     """
-    document = _json(without_json_comments(source))
+    document = _json(plain_json(source))
     if document is None:
         return Manifest(path, problems=("MANIFEST_INVALID",))
     paths = table(document, "compilerOptions", "paths")
     prefixes = {key.partition("*")[0] for key in paths}
     return Manifest(path, local_prefixes=tuple(sorted(prefix for prefix in prefixes if prefix)))
-
-
-def without_json_comments(source: str) -> str:
-    """Drop comments and trailing commas from JSON; strings are left as they are."""
-    kept: list[str] = []
-    position, end = 0, len(source)
-    while position < end:
-        character = source[position]
-        pair = source[position : position + 2]
-        if character == '"':
-            start = position
-            position += 1
-            while position < end and source[position] != '"':
-                position += 2 if source[position] == "\\" else 1
-            position += 1
-            kept.append(source[start:position])
-        elif pair == "//":
-            stop = source.find("\n", position)
-            position = end if stop < 0 else stop
-        elif pair == "/*":
-            stop = source.find("*/", position + 2)
-            position = end if stop < 0 else stop + 2
-        elif character in "}]":
-            while kept and not kept[-1].strip():
-                kept.pop()
-            if kept and kept[-1] == ",":
-                kept.pop()
-            kept.append(character)
-            position += 1
-        else:
-            kept.append(character)
-            position += 1
-    return "".join(kept)
 
 
 def _json(source: str) -> dict[str, object] | None:

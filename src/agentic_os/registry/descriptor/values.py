@@ -21,7 +21,9 @@ class Descriptor(msgspec.Struct, frozen=True, kw_only=True):
     ``contract_version`` is 0 where it is absent and ``None`` where it is malformed.
     ``choice`` tells a recorded memory from a declined one (``none``) and from one of
     which nothing is recorded (``unknown``). ``tier`` is derived from ``stack``.
-    ``degraded`` descriptors say nothing usable: everything is at its default.
+    ``degraded`` descriptors say nothing usable: everything is at its default. ``described`` is
+    false where there is no descriptor: the person took the folder in, and its surfaces are what
+    was found in it.
     """
 
     layout: Layout
@@ -41,6 +43,7 @@ class Descriptor(msgspec.Struct, frozen=True, kw_only=True):
     graph: DeclaredPath | None = None
     rag_endpoint: str | None = None
     degraded: bool = False
+    described: bool = True
     diagnostics: tuple[Diagnostic, ...] = ()
 
     @property

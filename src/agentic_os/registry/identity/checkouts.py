@@ -45,12 +45,16 @@ class CheckoutReader:
         """Start with nothing read."""
         self._read: dict[str, GitCheckout | None] = {}
 
+    def read(self, folder: str) -> GitCheckout | None:
+        """Read the ``.git`` of one folder; ``None`` where it makes no checkout."""
+        if folder not in self._read:
+            self._read[folder] = read_checkout(Path(folder))
+        return self._read[folder]
+
     def locate(self, candidate: Candidate) -> Location:
         """Work out the key of a candidate: by the nearest checkout, else by its own path."""
         for folder in candidate.checkouts:
-            if folder not in self._read:
-                self._read[folder] = read_checkout(Path(folder))
-            found = self._read[folder]
+            found = self.read(folder)
             if found is not None:
                 return _location(found, candidate.folder[len(folder) :].lstrip("/"))
         return Location(key=ProjectKey(remote=False, origin=candidate.folder))

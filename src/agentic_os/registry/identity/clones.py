@@ -7,6 +7,7 @@ first, would be read in its place without a word. So:
 - clones with a git folder of their own are compared; linked worktrees of one are not, since
   only the repository's owner can make one;
 - a clone that the person lists by its path is their choice, and nothing is compared;
+- where one has a descriptor, clones without one are not looked into: they are not read;
 - what is compared is what would be read: descriptor, inventory, memory, vault and graph.
 """
 
@@ -38,7 +39,8 @@ def compare_clones(sightings: Sequence[Sighting]) -> Mapping[ProjectKey, Diagnos
         groups[sighting.location.key].append(sighting)
     found: dict[ProjectKey, Diagnostic] = {}
     for key, group in groups.items():
-        first, *others = _one_per_repository(group)
+        described = [sighting for sighting in group if sighting.descriptor.described]
+        first, *others = _one_per_repository(described or group)
         if not others or any(sighting.candidate.listed for sighting in group):
             continue
         said = _says(first)

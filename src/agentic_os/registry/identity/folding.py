@@ -1,10 +1,10 @@
 """Sightings to projects: checkouts of one project fold, ids are given. Pure.
 
-Design decision 3. Equal keys are one project. Which checkout is read: one that the
-person lists by its own path, else the main checkout, else the worktree with the branch that the
-repository's HEAD names, else the first path; the others are listed with branch and commit. Paths
-that projects.toml pins to one id are one project. Aliases and a pinned id of any checkout hold
-for all.
+Design decision 3. Equal keys are one project. Which checkout is read: one with a descriptor
+before one that was only taken in, whose word then counts for all; one that the person lists by
+its own path, else the main checkout, else the worktree with the branch that the repository's HEAD
+names, else the first path; the others are listed with branch and commit. Paths that projects.toml
+pins to one id are one project. Aliases and a pinned id of any checkout hold for all.
 """
 
 from collections import Counter, defaultdict
@@ -19,7 +19,7 @@ from agentic_os.registry.codes import diagnostic
 from agentic_os.registry.descriptor.values import Descriptor
 from agentic_os.registry.identity.checkouts import Location, LocationKind
 from agentic_os.registry.identity.ids import ProjectKey, assign_ids, is_long
-from agentic_os.registry.project import Project
+from agentic_os.registry.project import Holds, Project
 from agentic_os.registry.walk.walking import Candidate
 from agentic_os.results import Checkout, Diagnostic, Surfaces
 from agentic_os.settings.values import ListedProject
@@ -37,13 +37,17 @@ _NOTHING_TO_SAY: Mapping[ProjectKey, Diagnostic] = MappingProxyType({})
 
 
 class Sighting(msgspec.Struct, frozen=True, kw_only=True):
-    """A folder that is a project, before checkouts are folded."""
+    """A folder that is a project, before checkouts are folded.
+
+    ``holds`` is what lies in it for agents.
+    """
 
     candidate: Candidate
     descriptor: Descriptor
     surfaces: Surfaces
     location: Location
     diagnostics: tuple[Diagnostic, ...] = ()
+    holds: Holds = Holds()
 
 
 def fold(
@@ -96,11 +100,12 @@ class _Pin(msgspec.Struct, frozen=True, kw_only=True):
     refused: str = ""
 
 
-def preference(sighting: Sighting) -> tuple[bool, int, bool, str]:
+def preference(sighting: Sighting) -> tuple[bool, bool, int, bool, str]:
     """Order the checkouts of one project: the first is the one that is read."""
     candidate, location = sighting.candidate, sighting.location
     order = _ORDER_OF_KIND[location.kind]
-    return not candidate.listed, order, not location.is_default, candidate.folder
+    described = sighting.descriptor.described
+    return not described, not candidate.listed, order, not location.is_default, candidate.folder
 
 
 def _pins(
@@ -161,8 +166,15 @@ def _project(
         branch=location.branch,
         commit=location.commit,
         aliases=tuple(dict.fromkeys(alias for entry in entries for alias in entry.aliases)),
+        holds=chosen.holds,
+        only=_only(entries),
         diagnostics=tuple(noted),
     )
+
+
+def _only(entries: Sequence[ListedProject]) -> frozenset[str] | None:
+    """Return the surfaces that the person limits a project to; the first entry that does counts."""
+    return next((entry.surfaces for entry in entries if entry.surfaces is not None), None)
 
 
 def _checkouts(group: Sequence[Sighting]) -> list[Checkout]:

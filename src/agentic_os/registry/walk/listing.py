@@ -1,10 +1,12 @@
-"""One folder listed once: its special names, marker files and the folders below it."""
+"""One folder listed once: its special names, agents' files, markers and the folders below it."""
 
 import os
 import stat
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from agentic_os.files.reading import EntryKind
+from agentic_os.registry.conventions.instructions import NESTED_NAMES
+from agentic_os.registry.conventions.tables import ALL_TOPS
 from agentic_os.registry.descriptor.values import LAYOUTS
 from agentic_os.registry.walk.pruning import MARKER_FILES, PRUNED_NAMES
 
@@ -12,6 +14,7 @@ GIT = ".git"
 SPECIAL = frozenset({GIT, *LAYOUTS})
 _PROJECT_MARKS = (GIT, *(f"{layout}/config.yaml" for layout in LAYOUTS))
 """What makes a folder a project of its own, even one called ``build`` or ``vendor``."""
+_HELD = ALL_TOPS | NESTED_NAMES
 FOLDER_FLAGS = (
     os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 )
@@ -22,6 +25,7 @@ class Listing:
     """One folder: its special names, marker files, folders that may be entered.
 
     ``pruned`` counts the folders that are passed over for their names.
+    ``held`` are the names by which agents' files go, and what each of them is.
     """
 
     special: dict[str, EntryKind]
@@ -29,6 +33,7 @@ class Listing:
     below: list[str]
     cut: bool = False
     pruned: int = 0
+    held: dict[str, EntryKind] = field(default_factory=dict)
 
 
 def scan(fd: int, limit: int) -> Listing:
@@ -38,10 +43,14 @@ def scan(fd: int, limit: int) -> Listing:
         for count, entry in enumerate(entries):
             if count >= limit:
                 listing.cut = True
-                for name in SPECIAL:
+                for name in SPECIAL | _HELD:
                     kind = kind_at(fd, name)
-                    if kind is not None:
+                    if kind is None:
+                        continue
+                    if name in SPECIAL:
                         listing.special[name] = kind
+                    if name in _HELD:
+                        listing.held[name] = kind
                 break
             try:
                 _file_under(fd, entry, listing)
@@ -52,6 +61,8 @@ def scan(fd: int, limit: int) -> Listing:
 
 def _file_under(fd: int, entry: os.DirEntry[str], listing: Listing) -> None:
     name = entry.name
+    if name in _HELD:
+        listing.held[name] = _kind(entry)
     if name[0] == ".":
         if name in SPECIAL:
             listing.special[name] = _kind(entry)

@@ -2,8 +2,8 @@
 
 Every folder is opened by its real path without following a link in its last component,
 and is listed once. The walk decides nothing about a folder's content: it says where the
-candidates are (``.agents`` or ``.claude`` in a folder), inside which checkout they lie,
-and what was not looked at.
+candidates are (``.agents`` or ``.claude`` in a folder), which folders hold agents' files or
+are checkouts, inside which checkout they lie, and what was not looked at.
 """
 
 import os
@@ -17,13 +17,14 @@ from agentic_os.files.reading import EntryKind
 from agentic_os.registry.codes import diagnostic
 from agentic_os.registry.descriptor.values import LAYOUTS
 from agentic_os.registry.walk.enclosing import checkouts_above
-from agentic_os.registry.walk.listing import FOLDER_FLAGS, GIT, Listing, kind_at, scan
+from agentic_os.registry.walk.listing import FOLDER_FLAGS, GIT, Listing, scan
 from agentic_os.registry.walk.pruning import AIOS_FILE, Pruning, is_closed
 from agentic_os.results import Diagnostic
 from agentic_os.settings.values import Limits, Root
 from agentic_os.text.fencing import one_line
 
 PROGRESS_FOLDERS = 256
+DEFAULT_ENTRIES = Limits().entries
 
 Progress = Callable[[int, int], None]
 """Called now and then with the folders listed and the candidates found so far."""
@@ -47,6 +48,20 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     listed: bool = False
 
 
+class Holding(msgspec.Struct, frozen=True, kw_only=True):
+    """A folder that holds agents' files or a ``.git``; parents come before what is below them.
+
+    ``held`` are the names of the files and folders, and what each of them is; ``git`` is what
+    ``.git`` is, ``None`` where there is none. ``checkouts`` is as for a candidate.
+    """
+
+    folder: str
+    relative: str
+    held: Mapping[str, EntryKind]
+    git: EntryKind | None = None
+    checkouts: tuple[str, ...] = ()
+
+
 class Walk(msgspec.Struct, frozen=True, kw_only=True):
     """What the walk of one root saw.
 
@@ -57,6 +72,7 @@ class Walk(msgspec.Struct, frozen=True, kw_only=True):
     folders: int
     pruned: int
     candidates: tuple[Candidate, ...]
+    holdings: tuple[Holding, ...] = ()
     diagnostics: tuple[Diagnostic, ...]
 
 
@@ -96,32 +112,43 @@ def walk(root: Root, options: WalkOptions) -> Walk:
     return run.result()
 
 
-def listed_candidate(folder: Path, *, home: Path | None = None) -> Candidate | None:
+def listed_candidate(
+    folder: Path, *, home: Path | None = None, limit: int = DEFAULT_ENTRIES
+) -> tuple[Candidate, Holding] | None:
     """Look at one folder that the person lists as a project; ``None`` if it is no folder.
 
     Its enclosing checkouts are looked up, nothing below it is walked.
     """
     real = os.path.realpath(folder)
-    layouts: dict[str, EntryKind] = {}
     try:
         fd = os.open(real, FOLDER_FLAGS)
     except (OSError, ValueError):
         return None
     try:
-        for name in LAYOUTS:
-            kind = kind_at(fd, name)
-            if kind is not None:
-                layouts[name] = kind
+        listing = scan(fd, limit)
+    except OSError:
+        return None
     finally:
         os.close(fd)
-    return Candidate(
+    special = listing.special
+    checkouts = checkouts_above(real, home=home)
+    candidate = Candidate(
         folder=real,
         root=Path(real),
         relative="",
-        layouts=layouts,
-        checkouts=checkouts_above(real, home=home),
+        layouts={name: special[name] for name in LAYOUTS if name in special},
+        checkouts=checkouts,
         listed=True,
     )
+    git = special.get(GIT)
+    holding = Holding(
+        folder=real,
+        relative="",
+        held=listing.held,
+        git=git if git in _GIT_KINDS else None,
+        checkouts=checkouts,
+    )
+    return candidate, holding
 
 
 class _Run:
@@ -135,6 +162,7 @@ class _Run:
         self._folders = 0
         self._pruned = 0
         self._candidates: list[Candidate] = []
+        self._holdings: list[Holding] = []
         self._diagnostics: list[Diagnostic] = []
         self._deep = 0
         self._first_deep = ""
@@ -159,10 +187,8 @@ class _Run:
             if listing is None:
                 continue
             self._pruned += listing.pruned
-            if listing.special:
-                if listing.special.get(GIT) in _GIT_KINDS and path != self._home:
-                    checkouts = (path, *checkouts)
-                self._look(path, relative, listing.special, checkouts)
+            if listing.special or listing.held:
+                checkouts = self._found(path, relative, listing, checkouts)
             below = self._entered(listing, relative)
             if depth >= limits.depth:
                 self._too_deep(below, relative)
@@ -188,6 +214,7 @@ class _Run:
             folders=self._folders,
             pruned=self._pruned,
             candidates=tuple(self._candidates),
+            holdings=tuple(self._holdings),
             diagnostics=tuple(self._diagnostics),
         )
 
@@ -252,6 +279,30 @@ class _Run:
                 listed=not relative,
             )
             self._candidates.append(candidate)
+
+    def _found(
+        self, path: str, relative: str, listing: Listing, checkouts: tuple[str, ...]
+    ) -> tuple[str, ...]:
+        """Keep what a folder holds; return the checkouts that what lies below it is in.
+
+        The home folder's own files and git folder are the person's and no project's.
+        """
+        git = listing.special.get(GIT)
+        at_home = path == self._home
+        if git in _GIT_KINDS and not at_home:
+            checkouts = (path, *checkouts)
+        self._look(path, relative, listing.special, checkouts)
+        if not at_home:
+            self._holdings.append(
+                Holding(
+                    folder=path,
+                    relative=relative,
+                    held=listing.held,
+                    git=git if git in _GIT_KINDS else None,
+                    checkouts=checkouts,
+                )
+            )
+        return checkouts
 
     def _too_deep(self, below: list[str], relative: str) -> None:
         if below:

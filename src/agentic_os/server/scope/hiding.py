@@ -15,11 +15,11 @@ from agentic_os.aggregate.workspace import Workspace
 from agentic_os.results import Omission
 from agentic_os.server.arguments import Memory
 
-MEMORY_ROLES = (Role.FACT, Role.INDEX, Role.NOTE)
+MEMORY_ROLES = (Role.FACT, Role.BANK, Role.INDEX, Role.NOTE)
 HIDDEN_CODE = "MEMORY_CLOSED"
 _FILES = """
 SELECT project.id, file.path FROM file JOIN project ON project.pk = file.project
-WHERE file.role IN (?, ?, ?)
+WHERE file.role IN (?, ?, ?, ?)
 """
 
 Item = dict[str, Any]

@@ -14,6 +14,8 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from agentic_os.text.jsonc import plain_json
+
 Path = Sequence[str | int]
 _INDENT = "  "
 
@@ -34,7 +36,7 @@ def parse(text: str) -> object:
         ValueError: it is none.
     """
     try:
-        return json.loads(without_comments(text))
+        return json.loads(plain_json(text))
     except RecursionError:
         raise ValueError("nested too deeply") from None
 
@@ -45,7 +47,7 @@ def set_in(text: str, path: Path, value: object) -> str:
     Raises:
         ValueError: something on the way is no object.
     """
-    plain = without_comments(text)
+    plain = plain_json(text)
     at = _first(plain, 0)
     for depth, name in enumerate(path):
         found = _found(plain, at, name)
@@ -63,7 +65,7 @@ def append_in(text: str, path: Path, value: object) -> str:
     Raises:
         ValueError: something on the way is no object, or the end no array.
     """
-    plain = without_comments(text)
+    plain = plain_json(text)
     at = _first(plain, 0)
     for name in path:
         found = _found(plain, at, name)
@@ -84,7 +86,7 @@ def remove_in(text: str, path: Path) -> str:
     Raises:
         ValueError: something on the way has another form.
     """
-    plain = without_comments(text)
+    plain = plain_json(text)
     at = _first(plain, 0)
     for depth, name in enumerate(path):
         members = list(_members(plain, at, "[" if isinstance(name, int) else "{"))
@@ -159,49 +161,3 @@ def _first(plain: str, at: int) -> int:
     while at < len(plain) and plain[at] in " \t\r\n":
         at += 1
     return at
-
-
-def without_comments(text: str) -> str:
-    """Replace comments and trailing commas by spaces, so that every position stays the same."""
-    out = list(text)
-    at, inside = 0, False
-    while at < len(text):
-        here = text[at]
-        if inside:
-            if here == "\\":
-                at += 1
-            elif here == '"':
-                inside = False
-        elif here == '"':
-            inside = True
-        elif text.startswith(("//", "/*"), at):
-            line = text.startswith("//", at)
-            end = text.find("\n" if line else "*/", at + 2)
-            end = len(text) if end < 0 else end + (0 if line else 2)
-            for place in range(at, end):
-                if out[place] != "\n":
-                    out[place] = " "
-            at = end
-            continue
-        at += 1
-    return _without_trailing_commas("".join(out))
-
-
-def _without_trailing_commas(text: str) -> str:
-    out = list(text)
-    inside, escaped, comma = False, False, -1
-    for at, here in enumerate(text):
-        if inside:
-            inside = escaped or here != '"'
-            escaped = not escaped and here == "\\"
-            continue
-        if here == '"':
-            inside, comma = True, -1
-        elif here == ",":
-            comma = at
-        elif here in "}]" and comma >= 0:
-            out[comma] = " "
-            comma = -1
-        elif not here.isspace():
-            comma = -1
-    return "".join(out)

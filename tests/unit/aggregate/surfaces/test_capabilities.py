@@ -1,7 +1,6 @@
 from agentic_os.aggregate.surfaces.capabilities import (
     MAX_ROWS_ENTRIES,
     parse_capabilities,
-    parse_invocations,
 )
 
 GENERATED = """# Capabilities
@@ -115,31 +114,3 @@ def test_rows_are_bounded() -> None:
 
     assert len(parsed.capabilities) == MAX_ROWS_ENTRIES
     assert [item.code for item in parsed.diagnostics] == ["CAPABILITIES_TOO_MANY"]
-
-
-def test_invocations_list_command_and_url_and_never_the_environment() -> None:
-    text = """{
-  "mcpServers": {
-    "b": {"type": "http", "url": "https://example.org/mcp", "headers": {"X-Key": "hidden"}},
-    "a": {"command": "npx", "args": ["-y", "tool", 3], "env": {"TOKEN": "hidden"}}
-  }
-}"""
-
-    rows = parse_invocations(text, path=".mcp.json").capabilities
-
-    assert [(row.name, row.detail, row.line, row.declared) for row in rows] == [
-        ("a", "npx -y tool 3", 4, False),
-        ("b", "https://example.org/mcp", 3, False),
-    ]
-    assert "hidden" not in repr(rows)
-
-
-def test_invocations_of_another_form_are_said() -> None:
-    for text in ("{", "[]", '{"mcpServers": []}', "[" * 5000, '{"mcpServers": {"a": 1}}'):
-        parsed = parse_invocations(text, path=".mcp.json")
-        assert parsed.capabilities == ()
-        assert [item.code for item in parsed.diagnostics] == ["INVOCATIONS_INVALID"]
-
-
-def test_no_servers_is_nothing_to_say() -> None:
-    assert parse_invocations("{}", path=".mcp.json").diagnostics == ()

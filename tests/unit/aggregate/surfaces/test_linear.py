@@ -12,8 +12,10 @@ import pytest
 from agentic_os.aggregate.cross_links import cross_links, names_of
 from agentic_os.aggregate.differences import statements
 from agentic_os.aggregate.fleet import Person, find_fleet
-from agentic_os.aggregate.surfaces.capabilities import parse_capabilities, parse_invocations
-from agentic_os.aggregate.surfaces.memory import parse_fact, parse_index
+from agentic_os.aggregate.surfaces.capabilities import parse_capabilities
+from agentic_os.aggregate.surfaces.instructions import parse_instructions
+from agentic_os.aggregate.surfaces.memory import parse_bank, parse_fact, parse_index
+from agentic_os.aggregate.surfaces.tooling import parse_tooling
 from agentic_os.aggregate.surfaces.vault import link_targets, note_links, note_tags, parse_note
 from agentic_os.registry.descriptor.record import read_record
 from agentic_os.results import Provenance
@@ -78,7 +80,10 @@ def functions(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Callable[[s
         "tags": note_tags,
         "note links": lambda text: note_links(text, path="p", notes=link_targets(["a.md"])),
         "inventory": lambda text: parse_capabilities(GENERATED + text, path="p"),
-        "invocations": lambda text: parse_invocations(text, path="p"),
+        "servers": lambda text: parse_tooling(text, path=".mcp.json"),
+        "skill": lambda text: parse_tooling(text, path="skills/a/SKILL.md"),
+        "instructions": lambda text: parse_instructions(text, path="CLAUDE.md"),
+        "bank": lambda text: parse_bank(text, path="memory-bank/a.md", stem="a"),
         "statements": lambda text: list(statements(text, SOURCE)),
         "cross links": lambda text: cross_links(text, own=own, names=names),
         "record": lambda text: read_record(

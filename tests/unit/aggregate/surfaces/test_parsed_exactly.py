@@ -5,7 +5,7 @@ import hashlib
 import pytest
 
 from agentic_os.aggregate.surfaces import capabilities
-from agentic_os.aggregate.surfaces.capabilities import parse_capabilities, parse_invocations
+from agentic_os.aggregate.surfaces.capabilities import parse_capabilities
 from agentic_os.aggregate.surfaces.documents import (
     LABEL_CHARS,
     NAME_CHARS,
@@ -22,6 +22,7 @@ from agentic_os.aggregate.surfaces.memory import (
     parse_fact,
     parse_index,
 )
+from agentic_os.aggregate.surfaces.tooling import parse_tooling
 from agentic_os.aggregate.surfaces.vault import link_targets, note_links, note_tags, parse_note
 from agentic_os.results import Diagnostic, NoteLink
 from agentic_os.text.tokens import index_extra
@@ -156,47 +157,6 @@ def test_an_inventory_with_too_many_rows(monkeypatch: pytest.MonkeyPatch) -> Non
             message="only the first 5 of 6 rows were taken",
             path="C.md",
         ),
-    )
-
-
-def test_invocations() -> None:
-    text = """{
-  "mcpServers": {
-    "web": {"type": "http", "url": "https://example.org/mcp", "command": "unused"},
-    "dücs": {"command": "npx", "args": ["-y", "docs", 7, null, ["no"]], "env": {"K": "v"}},
-    "bad": {"url": 3, "args": "no list"},
-    "\\u0061scii": {"command": "x"}
-  }
-}"""
-    assert parse_invocations(text, path=".mcp.json") == ParsedFile(
-        capabilities=(
-            row("mcp", "ascii", "x", 1, declared=False),
-            row("mcp", "bad", "", 5, declared=False),
-            row("mcp", "dücs", "npx -y docs 7", 4, declared=False),
-            row("mcp", "web", "https://example.org/mcp", 3, declared=False),
-        )
-    )
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("{", "not of its form"),
-        ('{"mcpServers": []}', "not of its form"),
-        ('{"a":' * 50_000, "nested too deeply"),
-        ('{"a":"\ud800"', "not of its form"),
-    ],
-)
-def test_invocations_that_are_none(text: str, reason: str) -> None:
-    assert parse_invocations(text, path=".mcp.json") == ParsedFile(
-        diagnostics=(
-            Diagnostic(
-                code="INVOCATIONS_INVALID",
-                severity="warning",
-                message=f"the server list is {reason}; no invocation was taken",
-                path=".mcp.json",
-            ),
-        )
     )
 
 
@@ -389,7 +349,7 @@ def test_names_are_short_and_texts_are_whole() -> None:
         parse_note(head, path="p", stem=long),
         parse_index(f"# {long}\n- [{long}](a.md)\n"),
         parse_capabilities(skills, path="p"),
-        parse_invocations(servers, path="p"),
+        parse_tooling(servers, path=".mcp.json"),
     )
     documents = [document for file in files for document in file.documents]
     assert {len(document.name) for document in documents} >= {NAME_CHARS}

@@ -98,7 +98,7 @@ def test_every_surface_by_its_role(
         ".agents/vault/log.md": Role.NOTE,
         ".agents/vault/a/b/note.md": Role.NOTE,
         ".agents/CAPABILITIES.md": Role.CAPABILITIES,
-        ".mcp.json": Role.INVOCATIONS,
+        ".mcp.json": Role.TOOLING,
     }
 
 
@@ -276,7 +276,11 @@ def test_folders_that_cannot_be_listed(
     roles, codes = swept(person, fleet)
 
     assert roles == {}
-    assert codes == {".agents/memory": "FILE_UNREADABLE", ".agents/vault": "FILE_UNREADABLE"}
+    assert codes == {
+        ".agents": "FILE_UNREADABLE",
+        ".agents/memory": "FILE_UNREADABLE",
+        ".agents/vault": "FILE_UNREADABLE",
+    }
 
 
 def test_names_that_cannot_be_looked_at(
@@ -357,12 +361,12 @@ def test_an_outline_is_what_a_sweep_lists(
     assert [path for path, _ in by_outline] == [
         ".agents/memory",
         ".agents/memory/below",
+        ".agents",
         ".agents/vault",
         ".agents/vault/a",
         ".agents/vault/a/b",
         *("/".join([".agents/vault", *(f"d{n}" for n in range(end))]) for end in range(1, 25)),
         ".agents/CAPABILITIES.md",
-        ".mcp.json",
     ]
 
 

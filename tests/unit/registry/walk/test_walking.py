@@ -377,7 +377,9 @@ def test_names_that_are_no_text_are_walked_and_shown_safely(root: Path) -> None:
 def test_a_listed_project_is_looked_at_without_a_walk(root: Path) -> None:
     make(root, ".git/", "p/.agents/", "p/.claude", "p/x/.agents/")
     real = os.path.realpath(root)
-    assert listed_candidate(root / "p") == Candidate(
+    found = listed_candidate(root / "p")
+    assert found is not None
+    assert found[0] == Candidate(
         folder=f"{real}/p",
         root=Path(real) / "p",
         relative="",

@@ -184,13 +184,15 @@ def _print_hit(hit: Hit, query: str, *, absolute: dict[str, Path] | None, by_mea
     kind = hit.kind if hit.confirmed else f"{hit.kind}, not confirmed"
     if not on_terminal():
         snippet = one_line(" ".join(hit.snippet.split("\n")))
-        write(f"{place}\t{kind}\t{one_line(hit.name)}\t{snippet}\n")
+        also = f"\talso {one_line(' '.join(hit.also))}" if hit.also else ""
+        write(f"{place}\t{kind}\t{one_line(hit.name)}\t{snippet}{also}\n")
         return
     meant = ", by meaning" if by_meaning else ""
     write(f"{place}  [{kind}{meant}] {one_line(hit.name)}\n")
     words = [word for word in re.findall(r"\w{2,}", query) if len(word) >= MARKED_CHARS]
     for line in terminal_safe(hit.snippet).split("\n"):
         write(f"    {_marked(line, words)}\n")
+    write("".join(f"    also {one_line(other)}\n" for other in hit.also))
 
 
 def _marked(line: str, words: Sequence[str]) -> str:

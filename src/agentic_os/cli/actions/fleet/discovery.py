@@ -14,7 +14,8 @@ from agentic_os.cli.output import (
     table,
     write_json,
 )
-from agentic_os.results import Envelope, ScanData, Surface
+from agentic_os.registry.fleet import passed_over
+from agentic_os.results import Envelope, ProjectView, ScanData, Surface
 
 
 def print_projects(*, root: Sequence[str], json: bool, jsonl: bool) -> None:
@@ -42,7 +43,7 @@ def print_projects(*, root: Sequence[str], json: bool, jsonl: bool) -> None:
                 project.id,
                 "-" if project.tier is None else str(project.tier),
                 project.stack or "-",
-                _surfaces(project.surfaces),
+                _surfaces(project),
                 project.path,
                 " ".join(item.code for item in project.diagnostics),
             )
@@ -62,9 +63,15 @@ def print_projects(*, root: Sequence[str], json: bool, jsonl: bool) -> None:
             )
             say(f"No project below {found.path} ({found.folders} folders looked at{passed}).")
         say("A project is a folder with .agents/config.yaml (or the older .claude/config.yaml).")
+    passed = passed_over(fleet.fleet)
+    if passed:
+        say(f"{passed[0].upper()}{passed[1:]}.")
 
 
-def _surfaces(surfaces: object) -> str:
+def _surfaces(project: ProjectView) -> str:
+    if not project.described:
+        return "bare" if project.bare else " ".join(project.found)
+    surfaces = project.surfaces
     names = []
     for name in ("memory", "vault", "graph", "rag"):
         surface = getattr(surfaces, name)

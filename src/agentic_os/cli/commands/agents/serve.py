@@ -4,11 +4,12 @@ from typing import Annotated
 
 import typer
 
-from agentic_os.cli.options import FULL_PROFILE, Roots
+from agentic_os.cli.options import FULL_PROFILE, Adopt, Roots, chosen_roots
 
 
 def serve(
     root: Roots = None,
+    adopt: Adopt = False,
     profile: Annotated[
         str, typer.Option(metavar="PROFILE", help="full, or aios for the AIOS folder alone.")
     ] = FULL_PROFILE,
@@ -46,10 +47,10 @@ def serve(
     from agentic_os.cli.actions.agents import serving
 
     if not http:
-        serving.serve_pipe(root=root or (), profile=profile)
+        serving.serve_pipe(root=chosen_roots(root, adopt=adopt), profile=profile)
         return
     serving.serve_network(
-        root=root or (),
+        root=chosen_roots(root, adopt=adopt),
         profile=profile,
         host=host,
         port=port,

@@ -4,11 +4,12 @@ from typing import Annotated
 
 import typer
 
-from agentic_os.cli.options import Json, Projects, Roots
+from agentic_os.cli.options import Adopt, Json, Projects, Roots, chosen_roots
 
 
 def memory(
     root: Roots = None,
+    adopt: Adopt = False,
     project: Projects = None,
     differences: Annotated[
         bool,
@@ -36,5 +37,9 @@ def memory(
     from agentic_os.cli.actions.ask.remembered import print_facts
 
     print_facts(
-        root=root or (), project=project or (), differences=differences, show=show, json=json
+        root=chosen_roots(root, adopt=adopt),
+        project=project or (),
+        differences=differences,
+        show=show,
+        json=json,
     )

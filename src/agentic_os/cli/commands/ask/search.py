@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from agentic_os.cli.completion import kind_names, mode_names
-from agentic_os.cli.options import Json, Projects, Roots
+from agentic_os.cli.options import Adopt, Json, Projects, Roots, chosen_roots
 
 
 def search(
@@ -16,6 +16,7 @@ def search(
         ),
     ],
     root: Roots = None,
+    adopt: Adopt = False,
     project: Projects = None,
     kind: Annotated[
         list[str] | None,
@@ -75,7 +76,7 @@ def search(
 
     print_hits(
         words=words,
-        root=root or (),
+        root=chosen_roots(root, adopt=adopt),
         project=project or (),
         kind=kind or (),
         mode=mode,

@@ -1,13 +1,15 @@
 """``agentic-os vault``."""
 
-from agentic_os.cli.options import Json, Projects, Roots
+from agentic_os.cli.options import Adopt, Json, Projects, Roots, chosen_roots
 
 
-def vault(root: Roots = None, project: Projects = None, json: Json = False) -> None:
+def vault(
+    root: Roots = None, adopt: Adopt = False, project: Projects = None, json: Json = False
+) -> None:
     """Show the vault notes: title, tags, and links resolved inside each project.
 
     Example: agentic-os vault --project shop
     """
     from agentic_os.cli.actions.ask.notes import print_notes
 
-    print_notes(root=root or (), project=project or (), json=json)
+    print_notes(root=chosen_roots(root, adopt=adopt), project=project or (), json=json)

@@ -4,11 +4,12 @@ from typing import Annotated
 
 import typer
 
-from agentic_os.cli.options import Json, Roots
+from agentic_os.cli.options import Adopt, Json, Roots, chosen_roots
 
 
 def aggregate(
     root: Roots = None,
+    adopt: Adopt = False,
     markdown: Annotated[
         str | None,
         typer.Option(
@@ -28,4 +29,4 @@ def aggregate(
     """
     from agentic_os.cli.actions.fleet.merging import merge
 
-    merge(root=root or (), markdown=markdown, json=json)
+    merge(root=chosen_roots(root, adopt=adopt), markdown=markdown, json=json)

@@ -1,10 +1,14 @@
 """``agentic-os doctor``."""
 
-from agentic_os.cli.options import Json, JsonLines, Projects, Roots
+from agentic_os.cli.options import Adopt, Json, JsonLines, Projects, Roots, chosen_roots
 
 
 def doctor(
-    root: Roots = None, project: Projects = None, json: Json = False, jsonl: JsonLines = False
+    root: Roots = None,
+    adopt: Adopt = False,
+    project: Projects = None,
+    json: Json = False,
+    jsonl: JsonLines = False,
 ) -> None:
     """Check the health of the fleet, the tool, the AIOS folder and an identity that lives here.
 
@@ -15,4 +19,6 @@ def doctor(
     """
     from agentic_os.cli.actions.fleet import health
 
-    health.examine_all(root=root or (), project=project or (), json=json, jsonl=jsonl)
+    health.examine_all(
+        root=chosen_roots(root, adopt=adopt), project=project or (), json=json, jsonl=jsonl
+    )

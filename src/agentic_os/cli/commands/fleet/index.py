@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from agentic_os.cli.options import Json, Roots
+from agentic_os.cli.options import Adopt, Json, Roots, chosen_roots
 
 app = typer.Typer(
     help="The semantic index: search by meaning.",
@@ -16,6 +16,7 @@ app = typer.Typer(
 @app.command("build")
 def build(
     root: Roots = None,
+    adopt: Adopt = False,
     everything: Annotated[
         bool,
         typer.Option(
@@ -33,26 +34,26 @@ def build(
     """
     from agentic_os.cli.actions.fleet import index
 
-    index.build(root or (), everything=everything, json=json)
+    index.build(chosen_roots(root, adopt=adopt), everything=everything, json=json)
 
 
 @app.command("status")
-def status(root: Roots = None, json: Json = False) -> None:
+def status(root: Roots = None, adopt: Adopt = False, json: Json = False) -> None:
     """Show what the semantic index holds, and what is not in it yet.
 
     Example: agentic-os index status --json
     """
     from agentic_os.cli.actions.fleet import index
 
-    index.show_status(root or (), json=json)
+    index.show_status(chosen_roots(root, adopt=adopt), json=json)
 
 
 @app.command("optimize")
-def optimize(root: Roots = None, json: Json = False) -> None:
+def optimize(root: Roots = None, adopt: Adopt = False, json: Json = False) -> None:
     """Compact the semantic index and delete its old versions; `index build` does it too.
 
     Example: agentic-os index optimize
     """
     from agentic_os.cli.actions.fleet import index
 
-    index.optimize(root or (), json=json)
+    index.optimize(chosen_roots(root, adopt=adopt), json=json)

@@ -4,11 +4,12 @@ from typing import Annotated
 
 import typer
 
-from agentic_os.cli.options import Json, Roots
+from agentic_os.cli.options import Adopt, Json, Roots, chosen_roots
 
 
 def purge(
     root: Roots = None,
+    adopt: Adopt = False,
     everything: Annotated[
         bool,
         typer.Option(
@@ -23,4 +24,4 @@ def purge(
     """
     from agentic_os.cli.actions.fleet.purging import delete_derived
 
-    delete_derived(root=root or (), everything=everything, json=json)
+    delete_derived(root=chosen_roots(root, adopt=adopt), everything=everything, json=json)

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from agentic_os.cli.options import Json, Roots
+from agentic_os.cli.options import Adopt, Json, Roots, chosen_roots
 
 app = typer.Typer(
     help="The folders that are looked through for projects, and what is granted to these.",
@@ -28,14 +28,24 @@ def list_roots(json: Json = False) -> None:
 
 
 @app.command("add")
-def add(folder: Folder, json: Json = False) -> None:
+def add(
+    folder: Folder,
+    adopt: Annotated[
+        bool | None,
+        typer.Option(
+            "--adopt/--no-adopt",
+            help="Take in repositories without a descriptor too; on a terminal you are asked.",
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
     """Add a root to projects.toml, which is made if there is none.
 
-    Example: agentic-os roots add ~/code
+    Example: agentic-os roots add ~/code --adopt
     """
     from agentic_os.cli.actions.fleet import roots
 
-    roots.add(folder=folder, json=json)
+    roots.add(folder=folder, adopt=adopt, json=json)
 
 
 @app.command("remove")
@@ -55,6 +65,7 @@ def grant(
         str, typer.Argument(metavar="PROJECT", help="The project, by id, alias, name or path.")
     ],
     root: Roots = None,
+    adopt: Adopt = False,
     endpoint: Annotated[
         str | None,
         typer.Option(
@@ -74,5 +85,10 @@ def grant(
     from agentic_os.cli.actions.fleet import grants
 
     grants.grant(
-        project=project, root=root or (), endpoint=endpoint, revoke=revoke, yes=yes, json=json
+        project=project,
+        root=chosen_roots(root, adopt=adopt),
+        endpoint=endpoint,
+        revoke=revoke,
+        yes=yes,
+        json=json,
     )

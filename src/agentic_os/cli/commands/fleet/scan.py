@@ -1,9 +1,11 @@
 """``agentic-os scan``."""
 
-from agentic_os.cli.options import Json, JsonLines, Roots
+from agentic_os.cli.options import Adopt, Json, JsonLines, Roots, chosen_roots
 
 
-def scan(root: Roots = None, json: Json = False, jsonl: JsonLines = False) -> None:
+def scan(
+    root: Roots = None, adopt: Adopt = False, json: Json = False, jsonl: JsonLines = False
+) -> None:
     """Find the projects below the roots and read their descriptors.
 
     Nothing is written and nothing is run. A project that cannot be read is listed with the
@@ -13,4 +15,4 @@ def scan(root: Roots = None, json: Json = False, jsonl: JsonLines = False) -> No
     """
     from agentic_os.cli.actions.fleet.discovery import print_projects
 
-    print_projects(root=root or (), json=json, jsonl=jsonl)
+    print_projects(root=chosen_roots(root, adopt=adopt), json=json, jsonl=jsonl)

@@ -19,7 +19,7 @@ from agentic_os.cli.commands.ask.graph.output import (
     say_roles,
     unsettled,
 )
-from agentic_os.cli.options import Json, Projects, Roots
+from agentic_os.cli.options import Adopt, Json, Projects, Roots, chosen_roots
 from agentic_os.cli.output import say, table
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ NoCheck = Annotated[bool, typer.Option("--no-check", help=NO_CHECK_HELP)]
 @app.command()
 def stats(
     root: Roots = None,
+    adopt: Adopt = False,
     project: Projects = None,
     analytics: Annotated[
         bool,
@@ -72,7 +73,7 @@ def stats(
     """
     from agentic_os.tiers.graph.links import stats as ask
 
-    with _graph(root, project) as (graph, projects):
+    with _graph(chosen_roots(root, adopt=adopt), project) as (graph, projects):
         answer = ask(graph, projects=projects, analytics=analytics)
     if json:
         _finish_document("graph-stats", answer)
@@ -126,6 +127,7 @@ def stats(
 def find(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A label, a path, or a node's id.")],
     root: Roots = None,
+    adopt: Adopt = False,
     project: Projects = None,
     limit: Limit = 50,
     no_check: NoCheck = False,
@@ -137,7 +139,7 @@ def find(
     """
     from agentic_os.tiers.graph.near import find as ask
 
-    with _graph(root, project, check=not no_check) as (graph, projects):
+    with _graph(chosen_roots(root, adopt=adopt), project, check=not no_check) as (graph, projects):
         answer = ask(graph, name, projects=projects, limit=limit)
     if json:
         _finish_document("graph-find", answer)
@@ -153,6 +155,7 @@ def find(
 def neighbors(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A label, a path, or a node's id.")],
     root: Roots = None,
+    adopt: Adopt = False,
     project: Projects = None,
     depth: Annotated[int, typer.Option("--depth", metavar="N", help="Hops away.")] = 1,
     direction: Annotated[
@@ -171,7 +174,7 @@ def neighbors(
     """
     from agentic_os.tiers.graph.near import neighbors as ask
 
-    with _graph(root, project, check=not no_check) as (graph, projects):
+    with _graph(chosen_roots(root, adopt=adopt), project, check=not no_check) as (graph, projects):
         answer = ask(
             graph,
             name,
@@ -200,6 +203,7 @@ def path(
     source: Annotated[str, typer.Argument(metavar="FROM", help="Where it begins.")],
     target: Annotated[str, typer.Argument(metavar="TO", help="Where it ends.")],
     root: Roots = None,
+    adopt: Adopt = False,
     project: Projects = None,
     undirected: Annotated[
         bool, typer.Option("--undirected", help="Follow edges against their direction too.")
@@ -218,7 +222,7 @@ def path(
     """
     from agentic_os.tiers.graph.paths import path as ask
 
-    with _graph(root, project, check=not no_check) as (graph, projects):
+    with _graph(chosen_roots(root, adopt=adopt), project, check=not no_check) as (graph, projects):
         answer = ask(
             graph,
             source,
@@ -250,6 +254,7 @@ def path(
 def impact(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A label, a path, or a node's id.")],
     root: Roots = None,
+    adopt: Adopt = False,
     project: Projects = None,
     depth: Annotated[int, typer.Option("--depth", metavar="N", help="Hops away.")] = 5,
     role: Roles = None,
@@ -266,7 +271,7 @@ def impact(
     """
     from agentic_os.tiers.graph.paths import impact as ask
 
-    with _graph(root, project, check=not no_check) as (graph, projects):
+    with _graph(chosen_roots(root, adopt=adopt), project, check=not no_check) as (graph, projects):
         answer = ask(graph, name, projects=projects, depth=depth, limit=limit, roles=role or ())
     data = answer.data
     error = unsettled(data.outcome, name)
@@ -301,6 +306,7 @@ def impact(
 @app.command()
 def links(
     root: Roots = None,
+    adopt: Adopt = False,
     project: Projects = None,
     rule: Annotated[
         list[str] | None,
@@ -321,7 +327,7 @@ def links(
     """
     from agentic_os.tiers.graph.links import links as ask
 
-    with _graph(root, project, check=not no_check) as (graph, projects):
+    with _graph(chosen_roots(root, adopt=adopt), project, check=not no_check) as (graph, projects):
         answer = ask(
             graph, projects=projects, rules=rule or (), roles=role or (), limit=limit, near=near
         )
@@ -388,6 +394,7 @@ def build(
 @app.command()
 def export(
     root: Roots = None,
+    adopt: Adopt = False,
     project: Projects = None,
     format_: Annotated[
         Literal["node-link", "graphml"],
@@ -403,7 +410,7 @@ def export(
     from agentic_os.tiers.graph.export import export as ask
     from agentic_os.tiers.graph.export import export_account, export_parts
 
-    with _graph(root, project, check=False) as (graph, projects):
+    with _graph(chosen_roots(root, adopt=adopt), project, check=False) as (graph, projects):
         if json:
             _finish_document("graph-export", ask(graph, format_, projects=projects))
             return
@@ -418,12 +425,12 @@ def export(
 
 @contextmanager
 def _graph(
-    root: list[str] | None, project: list[str] | None, *, check: bool = True
+    root: tuple[str, ...], project: list[str] | None, *, check: bool = True
 ) -> Iterator[tuple["CodeGraph", frozenset[str] | None]]:
     from agentic_os.aggregate.workspace import Person, open_workspace
     from agentic_os.tiers.graph.context import code_graph
 
-    with open_workspace(Person.here(), root or (), sources=True) as workspace:
+    with open_workspace(Person.here(), root, sources=True) as workspace:
         yield code_graph(workspace, check=check), workspace.project_ids(project or ())
 
 
