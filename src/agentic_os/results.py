@@ -17,6 +17,7 @@ Kind = Literal["memory", "index", "instruction", "vault", "capability", "graph",
 SearchMode = Literal["auto", "lexical", "semantic", "hybrid"]
 SurfaceState = Literal["present", "missing", "refused", "unset"]
 CapabilitySection = Literal["skill", "mcp", "hook", "agent", "command", "plugin"]
+ImportState = Literal["found", "missing", "outside", "circle", "too far", "unreadable", "personal"]
 CheckStatus = Literal["ok", "warn", "fail"]
 
 KINDS: tuple[Kind, ...] = (
@@ -301,6 +302,70 @@ class VaultData(msgspec.Struct, frozen=True, kw_only=True):
 
     notes: tuple[NoteView, ...]
     total: int
+
+
+class ImportView(msgspec.Struct, frozen=True, kw_only=True):
+    """One ``@path`` import of an instruction file, and where it leads."""
+
+    path: str
+    line: int
+    target: str
+    state: ImportState
+
+
+class InstructionFile(msgspec.Struct, frozen=True, kw_only=True):
+    """One file that tells agents how to work in a project.
+
+    ``folder`` is the folder that it governs, ``patterns`` the files that it is for; ``activation``
+    says when a harness loads it. A ``pointer`` only names another file; ``same_as`` are other names
+    of the same text.
+    """
+
+    project: str
+    path: str
+    harness: str
+    form: str
+    folder: str
+    activation: Literal["always", "paths", "asked", "manual"]
+    patterns: tuple[str, ...]
+    description: str
+    lines: int
+    chars: int
+    bytes: int
+    pointer: bool
+    same_as: tuple[str, ...] = ()
+
+
+class HarnessFiles(msgspec.Struct, frozen=True, kw_only=True):
+    """What one harness loads, in its order; ``cut`` are the files that it does not read whole."""
+
+    project: str
+    harness: str
+    files: tuple[str, ...]
+    cut: tuple[str, ...] = ()
+
+
+class InstructionsData(msgspec.Struct, frozen=True, kw_only=True):
+    """Answer of ``instructions``; ``harnesses`` is for the path ``target`` of each project."""
+
+    files: tuple[InstructionFile, ...]
+    target: str | None
+    harnesses: tuple[HarnessFiles, ...]
+    imports: tuple[ImportView, ...] = ()
+
+
+class CapabilityCount(msgspec.Struct, frozen=True, kw_only=True):
+    """How many capabilities of each kind one project has."""
+
+    project: str
+    name: str
+    counts: dict[str, int]
+
+
+class CapabilityMatrixData(msgspec.Struct, frozen=True, kw_only=True):
+    """Answer of ``capabilities --matrix``."""
+
+    projects: tuple[CapabilityCount, ...]
 
 
 class CapabilityVariant(msgspec.Struct, frozen=True, kw_only=True):
@@ -643,6 +708,8 @@ DOCUMENTS: dict[str, type] = {
     "memory-differences": DifferencesData,
     "vault": VaultData,
     "capabilities": CapabilitiesData,
+    "capabilities-matrix": CapabilityMatrixData,
+    "instructions": InstructionsData,
     "search": SearchData,
     "doctor": DoctorData,
     "doctor-check": Check,

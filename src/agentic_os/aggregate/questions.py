@@ -6,7 +6,7 @@ them asks the store itself.
 
 from collections.abc import Sequence
 from functools import cache
-from typing import TypeVar
+from typing import TypeVar, get_args
 
 from msgspec.structs import replace
 
@@ -31,6 +31,9 @@ from agentic_os.results import (
     AggregateData,
     Answer,
     CapabilitiesData,
+    CapabilityCount,
+    CapabilityMatrixData,
+    CapabilitySection,
     Diagnostic,
     DifferencesData,
     MemoryData,
@@ -132,6 +135,33 @@ def capabilities(workspace: Workspace, projects: Sequence[str] = ()) -> Answer[C
     """Return the inverted inventory of skills, servers and hooks, opted-out projects included."""
     scope = workspace.project_ids(projects)
     return _answer(workspace, capabilities_union(workspace.store, scope), scope)
+
+
+def capability_matrix(
+    workspace: Workspace, projects: Sequence[str] = ()
+) -> Answer[CapabilityMatrixData]:
+    """How many capabilities of each kind each project has, those without any included.
+
+    Raises:
+        UnknownProjectError: a name means no project, or several.
+    """
+    scope = workspace.project_ids(projects)
+    views = capabilities_union(workspace.store, scope).capabilities
+    sections = get_args(CapabilitySection)
+    counts = {
+        project.id: dict.fromkeys(sections, 0)
+        for project in workspace.fleet.projects
+        if scope is None or project.id in scope
+    }
+    for view in views:
+        for project in view.projects:
+            counts[project][view.section] += 1
+    names = {project.id: project.name for project in workspace.fleet.projects}
+    rows = tuple(
+        CapabilityCount(project=project, name=names[project], counts=counted)
+        for project, counted in sorted(counts.items())
+    )
+    return _answer(workspace, CapabilityMatrixData(projects=rows), scope)
 
 
 _COUNTS = {

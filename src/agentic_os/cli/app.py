@@ -24,6 +24,7 @@ COMMANDS = {
     "memory": "ask.memory",
     "vault": "ask.vault",
     "capabilities": "ask.capabilities",
+    "instructions": "ask.instructions",
     "search": "ask.search",
     "graph": "ask.graph.app",
     "index": "fleet.index",

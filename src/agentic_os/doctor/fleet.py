@@ -20,6 +20,7 @@ from agentic_os.doctor.grants import examine_grants
 from agentic_os.doctor.identifiers import CHECKS
 from agentic_os.doctor.index import examine_index
 from agentic_os.doctor.instructions import drift
+from agentic_os.doctor.told import examine_instructions
 from agentic_os.errors import FilesError
 from agentic_os.files.reading import Folder
 from agentic_os.registry.descriptor.reading import MAX_DESCRIPTOR_BYTES
@@ -114,6 +115,7 @@ def _checks(workspace: Workspace, scope: frozenset[str] | None) -> Iterator[Chec
     yield from examine_grants(workspace, scope)
     if scope is None:
         yield from _roots(workspace)
+    yield from examine_instructions(workspace, scope)
     missing = missing_facts(workspace.store)
     for project in workspace.fleet.projects:
         if scope is not None and project.id not in scope:

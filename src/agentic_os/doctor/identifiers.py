@@ -16,6 +16,10 @@ CHECKS: dict[str, str] = {
     "memory.index": "MEMORY.md lists the facts that exist, and all of them.",
     "memory.length": "MEMORY.md stays below what harnesses load.",
     "instructions.drift": "AGENTS.md and CLAUDE.md do not drift apart.",
+    "instructions.imports": "Imports of instruction files lead to files of the project.",
+    "instructions.length": "Harnesses read the instruction files to their end.",
+    "instructions.rules": "Repositories state the same rule with the same value.",
+    "capabilities.agree": "CAPABILITIES.md names the servers and skills that are there.",
     "secrets": "No secrets stand in memory, vault or inventory.",
 }
 

@@ -66,7 +66,7 @@ def parse_instructions(text: str, *, path: str) -> ParsedFile:
         activation="asked" if mode else activation_of(front.fields, patterns),
         patterns=patterns,
         description=short(description, LABEL_CHARS),
-        imports=tuple(_imports(text)) if form in _IMPORTING else (),
+        imports=imports_of(text) if form in _IMPORTING else (),
         chars=len(text),
         lines=line_count(text),
         pointer=pointer,
@@ -120,6 +120,11 @@ def is_pointer(body: str) -> bool:
         return True
     words = len(_OTHER_FILE.sub("", said).split())
     return _OTHER_FILE.search(said) is not None and words <= POINTER_LINES * 2
+
+
+def imports_of(text: str) -> tuple[Import, ...]:
+    """Return the imports of a file; none of them was opened."""
+    return tuple(_imports(text))
 
 
 def _imports(text: str) -> Iterator[Import]:

@@ -1,6 +1,7 @@
 """Print which projects have which capabilities."""
 
 from collections.abc import Sequence
+from typing import get_args
 
 from agentic_os.aggregate import questions as answers
 from agentic_os.aggregate.workspace import Person, open_workspace
@@ -12,11 +13,19 @@ _TITLES: dict[CapabilitySection, str] = {
     "skill": "Skills",
     "mcp": "MCP servers",
     "hook": "Hooks",
+    "agent": "Agents",
+    "command": "Commands",
+    "plugin": "Plugins",
 }
 
 
-def print_capabilities(*, root: Sequence[str], project: Sequence[str], json: bool) -> None:
-    """Show which projects have which skills, MCP servers and hooks."""
+def print_capabilities(
+    *, root: Sequence[str], project: Sequence[str], matrix: bool, json: bool
+) -> None:
+    """Show which projects have which skills, servers, hooks, agents, commands and plugins."""
+    if matrix:
+        _print_matrix(root, project, json=json)
+        return
     with open_workspace(Person.here(), root) as workspace:
         answer = answers.capabilities(workspace, project)
     if json:
@@ -46,3 +55,20 @@ def _row(item: CapabilityView) -> tuple[str, ...]:
         "yes" if item.differs else "",
         next((detail for detail in details if detail), ""),
     )
+
+
+def _print_matrix(root: Sequence[str], project: Sequence[str], *, json: bool) -> None:
+    with open_workspace(Person.here(), root) as workspace:
+        answer = answers.capability_matrix(workspace, project)
+    if json:
+        finish_document("capabilities-matrix", answer)
+        return
+    sections = get_args(CapabilitySection)
+    table(
+        ("project", *sections),
+        [
+            (row.project, *(str(row.counts[section] or "-") for section in sections))
+            for row in answer.data.projects
+        ],
+    )
+    finish(answer)
