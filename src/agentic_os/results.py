@@ -4,8 +4,8 @@ One service function answers one question; the command line, the MCP server and 
 page render the same value (design section 3). Everything here is frozen and holds only
 JSON-ready fields: ``msgspec`` encodes it and the published JSON Schemas are generated
 from it. Paths below a project are relative and POSIX. Absolute paths appear only in
-``ProjectView``, ``RootView``, ``Checkout``, ``GrantData`` and ``Place``, which the command line
-alone prints.
+``ProjectView``, ``RootView``, ``Checkout``, ``GrantData``, ``SeamData`` and ``Place``, which the
+command line alone prints.
 """
 
 from typing import Generic, Literal, TypeVar
@@ -195,6 +195,29 @@ class GrantData(msgspec.Struct, frozen=True, kw_only=True):
     program: str | None = None
     folder: str | None = None
     url: str | None = None
+
+
+class SeamName(msgspec.Struct, frozen=True, kw_only=True):
+    """A name at the top of a project, and what becomes of it."""
+
+    path: str
+    state: str
+
+
+class SeamData(msgspec.Struct, frozen=True, kw_only=True):
+    """Answer of ``seam add``: what project-init is told, and what it writes.
+
+    ``program`` is what the first word means here, ``None`` where it is not installed.
+    ``fingerprint`` approves exactly this plan.
+    """
+
+    project: str
+    folder: str
+    words: tuple[str, ...]
+    program: str | None
+    writes: tuple[SeamName, ...]
+    fingerprint: str
+    applied: bool
 
 
 class AggregateData(msgspec.Struct, frozen=True, kw_only=True):
@@ -703,6 +726,7 @@ DOCUMENTS: dict[str, type] = {
     "roots-add": RootsData,
     "roots-remove": RootsData,
     "roots-grant": GrantData,
+    "seam-add": SeamData,
     "aggregate": AggregateData,
     "memory": MemoryData,
     "memory-differences": DifferencesData,

@@ -20,6 +20,7 @@ COMMANDS = {
     "open": "ask.open",
     "scan": "fleet.scan",
     "roots": "fleet.roots",
+    "seam": "fleet.seam",
     "aggregate": "fleet.aggregate",
     "memory": "ask.memory",
     "vault": "ask.vault",

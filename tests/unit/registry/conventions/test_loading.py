@@ -38,8 +38,10 @@ FILES = [
         (
             "claude-code",
             "api/v1/x.ts",
-            "CLAUDE.md .claude/rules/a.md .claude/rules/ts.md CLAUDE.local.md api/AGENTS.md"
-            " api/v1/CLAUDE.md",
+            (
+                "CLAUDE.md .claude/rules/a.md .claude/rules/ts.md CLAUDE.local.md api/AGENTS.md"
+                " api/v1/CLAUDE.md"
+            ),
         ),
         ("codex", "api/v1/x.ts", "AGENTS.md api/AGENTS.override.md"),
         ("codex", "web/x.ts", "AGENTS.md web/AGENTS.md"),
