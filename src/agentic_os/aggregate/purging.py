@@ -1,9 +1,10 @@
 """Deleting derived state on request."""
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 
 from agentic_os.aggregate.fleet import Person, roots_of
-from agentic_os.aggregate.store.space import LOCK_NAME, all_spaces, delete_space, space_for
+from agentic_os.aggregate.store.space import all_spaces, delete_space, space_for
 from agentic_os.errors import StoreLockedError
 from agentic_os.files.places import places_from
 from agentic_os.files.publishing import ExclusiveLock
@@ -33,13 +34,14 @@ def purge_spaces(
         spaces = [own] if own.folder.is_dir() else []
     freed = 0
     for space in spaces:
-        lock = ExclusiveLock(space.folder / LOCK_NAME)
-        if not lock.try_acquire():
-            raise StoreLockedError(
-                "another process is writing the store", hint="Wait for it to end, or try again."
-            )
-        try:
+        with ExitStack() as held:
+            for path in (space.lock, space.index_lock):
+                lock = ExclusiveLock(path)
+                if not lock.try_acquire():
+                    raise StoreLockedError(
+                        "another process is writing the store",
+                        hint="Wait for it to end, or try again.",
+                    )
+                held.callback(lock.release)
             freed += delete_space(space)
-        finally:
-            lock.release()
     return Answer(data=PurgeData(spaces=tuple(space.folder.name for space in spaces), bytes=freed))

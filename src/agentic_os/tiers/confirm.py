@@ -40,6 +40,8 @@ KEPT_BYTES = 131_072
 lives: the same bytes come to the same text. They are read again all the same."""
 UNCHANGED = "UNCHANGED"
 """Why a candidate is dropped that did not change since the time that was asked for."""
+UNQUOTABLE = "UNQUOTABLE"
+"""Why a candidate is dropped whose file nobody edited: no line of it says what was asked."""
 
 
 def bare_name(label: str) -> str:
@@ -72,7 +74,10 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dropped:
-    """A candidate that was not confirmed: ``HIT_CHANGED``, ``HIT_UNREADABLE`` or ``UNCHANGED``."""
+    """A candidate that was not confirmed.
+
+    ``HIT_CHANGED`` and ``HIT_UNREADABLE`` are told; ``UNCHANGED`` and ``UNQUOTABLE`` are not.
+    """
 
     code: str
     candidate: Candidate
@@ -138,7 +143,9 @@ class Confirmer:
             else self._quote(candidate, file)
         )
         if found is None:
-            return Dropped(code="HIT_CHANGED", candidate=candidate)
+            # Nobody may have edited the file: a graph has names that do not stand in it.
+            is_edited = file.sha256 != candidate.sha256
+            return Dropped(code="HIT_CHANGED" if is_edited else UNQUOTABLE, candidate=candidate)
         name, passage, text = found
         words = self.matcher.share(f"{name}\n{text}", self.weights)
         source = self.sources[candidate.project]
@@ -316,9 +323,13 @@ class Confirmer:
         if passage is None and (head or named):
             passage = self.matcher.best(lines, first_line=document.start)
         if passage is None and named:
-            first = next((at for at, line in enumerate(lines) if line.strip()), 0)
-            passage = self.matcher.quote(lines, first, first, first_line=document.start)
+            passage = self._beginning(document)
         return passage
+
+    def _beginning(self, document: Document) -> Passage:
+        lines = document.body.split("\n")
+        first = next((at for at, line in enumerate(lines) if line.strip()), 0)
+        return self.matcher.quote(lines, first, first, first_line=document.start)
 
     def _named(self, document: Document) -> bool:
         return self.matcher.matches(f"{document.name} {document.label} {document.extra}")

@@ -5,7 +5,7 @@ Scores of different surfaces cannot be compared, their ranks can. An item's scor
 ``K`` that was measured best on code and notes (design section 5).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
@@ -18,13 +18,20 @@ Place = tuple[str, str, str, str | int]
 
 
 def place_of(candidate: Candidate) -> Place:
-    """Where a candidate stands."""
+    """Return where a candidate stands."""
     symbol = candidate.symbol if candidate.kind == "code" else None
     return (candidate.project, candidate.kind, candidate.path, symbol or candidate.start)
 
 
-def fuse(lists: Sequence[Sequence[Candidate]]) -> list[Candidate]:
+def fuse(
+    lists: Sequence[Sequence[Candidate]],
+    weigh: Callable[[int, Candidate], float] = lambda _position, _candidate: 1.0,
+) -> list[Candidate]:
     """Merge ranked lists; on equal scores the earlier list goes first.
+
+    Args:
+        lists: each best first.
+        weigh: what a place in a list is worth, by the list's position and the candidate.
 
     A passage that several lists hold is kept once, as the first of them has it; so is a symbol
     of a source file, of which several passages may have been found.
@@ -39,7 +46,7 @@ def fuse(lists: Sequence[Sequence[Candidate]]) -> list[Candidate]:
                 continue
             seen.add(key)
             rank = len(seen)
-            scores[key] = scores.get(key, 0.0) + 1 / (RRF_K + rank)
+            scores[key] = scores.get(key, 0.0) + weigh(position, candidate) / (RRF_K + rank)
             kept.setdefault(key, (position, rank, candidate))
     order = sorted(kept, key=lambda key: (-scores[key], kept[key][:2]))
     return [replace(kept[key][2], score=scores[key]) for key in order]

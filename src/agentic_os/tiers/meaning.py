@@ -3,12 +3,14 @@
 Nothing of either is loaded if there is none.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentic_os.aggregate.workspace import Workspace
+from agentic_os.code.roles import PathRole, role_of
 from agentic_os.errors import SemanticIndexError
 from agentic_os.registry.project import Project
 from agentic_os.results import Omission
@@ -22,6 +24,24 @@ if TYPE_CHECKING:
     from agentic_os.tiers.engines.surface import Engines
     from agentic_os.tiers.index.surface import IndexAnswer
 
+RELAXED_NOTE_WEIGHT = 0.2
+"""What a note is worth that holds only some of the words, beside one that is near in meaning."""
+ROLE_WEIGHTS: Mapping[PathRole, float] = {
+    "product": 1.0,
+    "document": 0.8,
+    "test": 0.6,
+    "vendored": 0.5,
+}
+"""What a hit in a file is worth by the file's role: a question about code means own code."""
+_NOTES = frozenset({"memory", "index", "vault"})
+_OTHER_FILES = frozenset(
+    (
+        *("test", "tests", "testing", "tested", "pytest", "unittest", "fixture", "fixtures"),
+        *("doc", "docs", "documentation", "documented", "readme", "changelog", "release"),
+        *("example", "examples", "sample", "tutorial", "guide", "vendored", "vendor"),
+    )
+)
+_WORD = re.compile(r"[a-z]+")
 _WORDS_ONLY = "the words themselves were searched"
 _ENGINES_ONLY = "projects' own engines were asked"
 
@@ -113,8 +133,11 @@ def merge(
         by_meaning: the answers of the semantic index and of engines.
     """
     word_lists = [answer.candidates for answer in by_words]
+    weights = _weights(query, by_words)
     if not by_meaning:
-        return fuse(word_lists), []
+        if wants_words(query.text):
+            return fuse(word_lists), []
+        return _named_first(by_words, fuse(word_lists, weights)), []
     word_lists = [_with_near_lines(answer, by_meaning) for answer in by_words]
     meaning_lists: list[Sequence[Candidate]] = []
     for answer in by_meaning:
@@ -124,12 +147,46 @@ def merge(
     if wants_words(query.text):
         # A question that is a name asks for that name; what is merely like it comes after.
         return [*fuse(word_lists), *meaning_only], meaning_only
+    ranked = fuse([*word_lists, *meaning_lists], weights)
+    return _named_first(by_words, ranked), meaning_only
+
+
+def _named_first(by_words: list[Found], ranked: list[Candidate]) -> list[Candidate]:
+    """Put what is called exactly what was asked for before everything else."""
     named = fuse(
-        [[item for item in found.candidates if _is_named(found, item)] for found in by_words]
+        [[item for item in answer.candidates if _is_named(answer, item)] for answer in by_words]
     )
     first = {place_of(candidate) for candidate in named}
-    rest = [item for item in fuse([*word_lists, *meaning_lists]) if place_of(item) not in first]
-    return [*named, *rest], meaning_only
+    return [*named, *(item for item in ranked if place_of(item) not in first)]
+
+
+def _weights(query: Query, by_words: list[Found]) -> Callable[[int, Candidate], float]:
+    """Return what a place in each list is worth.
+
+    Own code goes before tests, documents and others' code, unless the question asks for these. If
+    only some of the words were found, notes that are near in meaning go before notes that hold
+    some word; of code, words say as much as meaning.
+    """
+    asks_for_others = asks_for_other_files(query)
+
+    def weigh(position: int, candidate: Candidate) -> float:
+        weight = 1.0
+        if candidate.kind in _NOTES:
+            if position < len(by_words) and by_words[position].relaxed:
+                weight = RELAXED_NOTE_WEIGHT
+        elif not asks_for_others:
+            weight = ROLE_WEIGHTS[role_of(candidate.path)]
+        return weight
+
+    return weigh
+
+
+def asks_for_other_files(query: Query) -> bool:
+    """Return whether a question asks for more than own code: by its words, or by its kinds."""
+    if "document" in query.kinds:
+        return True
+    words = set(_WORD.findall(query.text.lower()))
+    return not words.isdisjoint(_OTHER_FILES)
 
 
 def wants_words(text: str) -> bool:

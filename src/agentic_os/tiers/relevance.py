@@ -24,15 +24,33 @@ ANSWERS = 0.5
 NOISE = 0.1
 """Below this one it is not shown, beside answers or without."""
 FLOORS: Mapping[str, float] = {"all-MiniLM-L6-v2": 0.43}
-"""The evidence of a passage that is as likely an answer as not, by embedder.
+"""The evidence of a passage that is as likely an answer as not, by embedder, among ``FLOOR_ROWS``.
 
 Another embedder's cosines are of another scale; until they are measured they are not judged."""
+FLOOR_ROWS = 14_667
+FLOOR_SLOPE = 0.0226
+"""The nearest of many unrelated rows is nearer: nine of ten unanswerable questions stay below 0.19
+among 5 rows and below 0.37 among 14,667, and in between it grows with the logarithm."""
+LEAST_FLOOR, GREATEST_FLOOR = 0.2, 0.5
 WORDS_FLOOR = 0.2
 """The same if only words were searched."""
 WORDS_WEIGHT = 0.3
 _SPREAD = 0.06
 _WORDS_SPREAD = 0.08
 _DIGITS = 3
+
+
+def floor_of(embedder: str, rows: int) -> float | None:
+    """Return the bound of an embedder in an index of so many rows; ``None`` if it is not measured.
+
+    >>> [floor_of("all-MiniLM-L6-v2", rows) for rows in (5, 1_000, 14_667, 10**7)]
+    [0.25, 0.369, 0.43, 0.5]
+    """
+    floor = FLOORS.get(embedder)
+    if floor is None:
+        return None
+    floor += FLOOR_SLOPE * math.log(max(rows, 1) / FLOOR_ROWS)
+    return round(min(max(floor, LEAST_FLOOR), GREATEST_FLOOR), _DIGITS)
 
 
 def relevance(similarity: float | None, words: float, *, floor: float | None) -> float:

@@ -27,7 +27,7 @@ from agentic_os.results import (
     SearchData,
 )
 from agentic_os.text.fencing import one_line
-from agentic_os.tiers.confirm import UNCHANGED, Confirmer, Dropped, Source
+from agentic_os.tiers.confirm import Confirmer, Dropped, Source
 from agentic_os.tiers.coverage import coverage_of, passages_by_project
 from agentic_os.tiers.explain import SURFACE_KINDS, surface_traces
 from agentic_os.tiers.fusion import place_of
@@ -49,7 +49,7 @@ from agentic_os.tiers.meaning import (
 )
 from agentic_os.tiers.passage import LineMatcher
 from agentic_os.tiers.ranking import rank_projects
-from agentic_os.tiers.relevance import ANSWERS, FLOORS, NOISE, relevance
+from agentic_os.tiers.relevance import ANSWERS, NOISE, floor_of, relevance
 
 if TYPE_CHECKING:
     from agentic_os.tiers.engines.surface import Engines
@@ -85,7 +85,8 @@ class _Answers:
         """Return the rule that says how relevant a candidate is."""
         found = self.semantic.found
         near = {place_of(item): item.score for item in found.candidates} if found else {}
-        floor = FLOORS.get(self.semantic.index.embedder) if self.semantic.index else None
+        index = self.semantic.index
+        floor = floor_of(index.embedder, index.rows) if index else None
 
         def judged(candidate: Candidate, words: float) -> float:
             return relevance(near.get(place_of(candidate)), words, floor=floor)
@@ -256,6 +257,7 @@ def _confirmed(
     hits: list[Hit] = []
     dropped: list[Dropped] = []
     told: dict[tuple[str, str], int] = {}
+    taken: list[tuple[Candidate, Hit]] = []
     shown: set[tuple[str, str, tuple[int, int], str]] = set()
     named = {candidate.project for candidate in candidates}
     sources = {
@@ -287,7 +289,7 @@ def _confirmed(
                 dropped.append(Dropped(code="HIT_CHANGED", candidate=candidate))
                 continue
             shown.add(place)
-            if answer.relevance < NOISE:
+            if answer.relevance < NOISE or _is_shown(candidate, answer, taken):
                 continue
             if answer.kind == "instruction":
                 # One text under several names is one hit that lists the places.
@@ -296,12 +298,32 @@ def _confirmed(
                     hits[at] = replace(hits[at], also=(*hits[at].also, _place(answer)))
                     continue
             hits.append(answer)
+            taken.append((candidate, answer))
     is_answered = any(hit.relevance >= ANSWERS for hit in hits)
     return (hits if is_answered else []), dropped
 
 
 def _place(hit: Hit) -> str:
     return f"{hit.project}:{hit.path}:{hit.lines[0]}"
+
+
+def _is_shown(candidate: Candidate, hit: Hit, taken: list[tuple[Candidate, Hit]]) -> bool:
+    """Return whether a hit before stands for the same place: two surfaces may have found it."""
+    for known, before in taken:
+        if (before.project, before.path) != (hit.project, hit.path):
+            continue
+        if _meet(before.lines, hit.lines):
+            return True
+        # A code graph names the line of a definition; full text, the whole of it.
+        if candidate.kind == "graph" and _meet((known.start, known.end), hit.lines):
+            return True
+        if known.kind == "graph" and _meet((candidate.start, candidate.end), before.lines):
+            return True
+    return False
+
+
+def _meet(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    return one[0] <= other[1] and other[0] <= one[1]
 
 
 def _dropped_omissions(dropped: list[Dropped]) -> list[Omission]:
@@ -311,7 +333,7 @@ def _dropped_omissions(dropped: list[Dropped]) -> list[Omission]:
     }
     counts: dict[tuple[str, str], int] = {}
     for item in dropped:
-        if item.code == UNCHANGED:
+        if item.code not in reasons:
             continue
         key = (item.code, item.candidate.project)
         counts[key] = counts.get(key, 0) + 1

@@ -290,6 +290,28 @@ def test_an_interrupted_build_says_so_and_goes_on(many: FleetBuilder) -> None:
     assert status(many)["rows"] == 24
 
 
+def test_the_store_is_written_while_a_build_embeds(many: FleetBuilder) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", SLOW, "index", "build", "--root", str(many.root)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    assert process.stderr.readline() == "embedding\n"
+    many.project("p0").fact("meanwhile", "a lighthouse that was built meanwhile")
+
+    finished = call("search", "lighthouse", "--json", "--mode", "lexical", "--root", many.root)
+    purged = call("purge", "--root", many.root)
+
+    assert process.poll() is None
+    assert finished.data["coverage"]["stale"] is False
+    assert [hit["path"].rpartition("/")[2] for hit in finished.data["hits"]] == ["meanwhile.md"]
+    assert "STORE_LOCKED" in purged.words
+    process.kill()
+    process.communicate(timeout=30)
+
+
 def test_two_builds_at_once_both_come_to_the_whole_index(many: FleetBuilder) -> None:
     command = [*MODULE, "index", "build", "--json", "--root", str(many.root)]
 

@@ -10,7 +10,14 @@ from msgspec.structs import replace
 from agentic_os.aggregate.workspace import Person, open_workspace
 from agentic_os.results import Hit, Kind
 from agentic_os.text.secrets.redaction import Redacted, Redactor
-from agentic_os.tiers.confirm import KEPT_BYTES, SOURCE_LIMIT_BYTES, Confirmer, Dropped, Source
+from agentic_os.tiers.confirm import (
+    KEPT_BYTES,
+    SOURCE_LIMIT_BYTES,
+    UNQUOTABLE,
+    Confirmer,
+    Dropped,
+    Source,
+)
 from agentic_os.tiers.interface import Candidate, Query
 from agentic_os.tiers.lexical import Lexical
 from agentic_os.tiers.passage import LineMatcher
@@ -133,7 +140,11 @@ def test_an_indexed_passage_that_never_matched_is_dropped(
 ) -> None:
     (tmp_path / "f.md").write_text("windmill")
 
-    assert code(confirmer(tmp_path, matcher).confirm(candidate(tmp_path, "f.md"))) == "HIT_CHANGED"
+    asked = candidate(tmp_path, "f.md")
+    edited = replace(asked, sha256="0" * 64)
+
+    assert code(confirmer(tmp_path, matcher).confirm(asked)) == UNQUOTABLE
+    assert code(confirmer(tmp_path, matcher).confirm(edited)) == "HIT_CHANGED"
 
 
 def test_a_project_that_is_not_in_the_fleet(tmp_path: Path, matcher: LineMatcher) -> None:
@@ -187,11 +198,11 @@ def test_a_name_of_code_is_quoted_where_it_stands(tmp_path: Path, matcher: LineM
     assert SECRET not in near.snippet
     assert hit(at("load()", 2)).lines == (5, 5)
     assert hit(at("a.py", 3)).lines == (3, 3)
-    assert code(at("unload()", 13)) == "HIT_CHANGED"
-    assert code(at("()", 13)) == "HIT_CHANGED"
+    assert code(at("unload()", 13)) == UNQUOTABLE
+    assert code(at("()", 13)) == UNQUOTABLE
     assert hit(at("Owner.load()", 13)).lines == (12, 12)
     assert hit(at("Why this is loaded twice", 7)).lines == (7, 7)
-    assert code(at("a.py", 300)) == "HIT_CHANGED"
+    assert code(at("a.py", 300)) == UNQUOTABLE
 
 
 def test_a_source_that_is_too_large_is_not_quoted(tmp_path: Path, matcher: LineMatcher) -> None:

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from agentic_os.aggregate.refresh.corpus import refresh_corpus
+from agentic_os.aggregate.store.database import writing
 from agentic_os.aggregate.store.space import space_for
 from agentic_os.aggregate.workspace import Person, Workspace, open_workspace
 from agentic_os.errors import SemanticIndexError, UsageError
@@ -223,3 +225,43 @@ def test_projects_are_counted_before_they_are_cut(workspace: Workspace) -> None:
 
     assert [rank.name for rank in answer.data.projects] == ["shop"]
     assert answer.data.total == 2
+
+
+SOURCES = {
+    "src/pay.py": "def retry_payment(order):\n    return charge(order, attempts=5)\n",
+    "tests/test_pay.py": "def test_retry_payment_charges_order():\n    retry_payment(order)\n",
+    "docs/pay.md": "# Retry a payment\n\nretry_payment charges the order again.\n",
+}
+
+
+def test_own_code_goes_before_tests_and_documents(fleet: FleetBuilder, person: Person) -> None:
+    project = fleet.project("shop", "obsidian-graphify-rag")
+    for path, text in SOURCES.items():
+        project.write(path, text)
+    with open_workspace(person, [str(fleet.root)]) as workspace:
+        space, found, redactor = workspace.store.space, workspace.fleet, workspace.redactor
+    with writing(space) as store:
+        refresh_corpus(store, found, redactor)
+
+    def first(text: str, *kinds: Kind) -> str:
+        with open_workspace(person, [str(fleet.root)]) as workspace:
+            return asked(workspace, text, kinds=frozenset(kinds)).data.hits[0].path
+
+    assert first("retry payment charge order") == "src/pay.py"
+    assert first("test retry payment charges order") == "tests/test_pay.py"
+    assert first("retry payment charge order", "document") == "docs/pay.md"
+
+
+def test_one_place_is_one_hit(fleet: FleetBuilder, person: Person) -> None:
+    project = fleet.project("shop", "obsidian-graphify-rag")
+    project.write("graphify-out/graph.json", GRAPH)
+    project.write("a.py", "import x\ndef lighthouse():\n    return x.lamp\n")
+    with open_workspace(person, [str(fleet.root)]) as workspace:
+        space, found, redactor = workspace.store.space, workspace.fleet, workspace.redactor
+    with writing(space) as store:
+        refresh_corpus(store, found, redactor)
+
+    with open_workspace(person, [str(fleet.root)]) as workspace:
+        answer = asked(workspace)
+
+    assert [(hit.path, hit.kind) for hit in answer.data.hits] == [("a.py", "code")]

@@ -121,22 +121,7 @@ def writing(space: Space, *, wait_seconds: float = WRITER_WAIT_SECONDS) -> Itera
             (``STORE_FULL``), or its folder cannot be written (``STORE_UNWRITABLE``).
     """
     check_sqlite()
-    lock = ExclusiveLock(space.lock)
-    try:
-        create_space(space)
-        lock.acquire(wait_seconds)
-    except FilesError as fault:
-        if fault.code == "LOCK_BUSY":
-            raise StoreLockedError(
-                "another process is writing the store",
-                hint="Wait for it to end, or try again.",
-            ) from fault
-        raise StoreError(
-            f"the cache folder cannot be written: {fault.message}",
-            code=STORE_UNWRITABLE,
-            hint=fault.hint or "`agentic-os paths` shows it; AGENTIC_OS_CACHE_DIR moves it.",
-        ) from fault
-    try:
+    with _held(space, space.lock, wait_seconds, "another process is writing the store"):
         store = _writable(space)
         try:
             yield store
@@ -146,6 +131,36 @@ def writing(space: Space, *, wait_seconds: float = WRITER_WAIT_SECONDS) -> Itera
             with suppress(sqlite3.Error):
                 store.connection.rollback()
             store.close()
+
+
+@contextmanager
+def building(space: Space, *, wait_seconds: float = WRITER_WAIT_SECONDS) -> Iterator[None]:
+    """Hold the lock of who builds the semantic index; the store can be written meanwhile.
+
+    Raises:
+        StoreLockedError: another process held the lock for ``wait_seconds``.
+        StoreError: the folder of the space cannot be written (``STORE_UNWRITABLE``).
+    """
+    with _held(space, space.index_lock, wait_seconds, "another process builds the index"):
+        yield
+
+
+@contextmanager
+def _held(space: Space, path: Path, wait_seconds: float, busy: str) -> Iterator[None]:
+    lock = ExclusiveLock(path)
+    try:
+        create_space(space)
+        lock.acquire(wait_seconds)
+    except FilesError as fault:
+        if fault.code == "LOCK_BUSY":
+            raise StoreLockedError(busy, hint="Wait for it to end, or try again.") from fault
+        raise StoreError(
+            f"the cache folder cannot be written: {fault.message}",
+            code=STORE_UNWRITABLE,
+            hint=fault.hint or "`agentic-os paths` shows it; AGENTIC_OS_CACHE_DIR moves it.",
+        ) from fault
+    try:
+        yield
     finally:
         lock.release()
 

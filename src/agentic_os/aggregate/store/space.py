@@ -20,6 +20,7 @@ from agentic_os.files.publishing import ExclusiveLock, private_folder, publish
 SPACES_FOLDER = "spaces"
 DATABASE_NAME = "fleet.db"
 LOCK_NAME = "writer.lock"
+INDEX_LOCK_NAME = "index.lock"
 ROOTS_NAME = "roots.json"
 
 
@@ -44,6 +45,11 @@ class Space:
     def lock(self) -> Path:
         """The writer lock."""
         return self.folder / LOCK_NAME
+
+    @property
+    def index_lock(self) -> Path:
+        """The lock of who builds the semantic index, which takes longer than writing the store."""
+        return self.folder / INDEX_LOCK_NAME
 
 
 def space_for(

@@ -5,7 +5,9 @@ again, and a project whose chunks did not change is not written. Projects are re
 an interruption leaves the finished ones in place and the next run goes on; vectors of a project
 that was not finished are put by.
 
-The writer lock is held all the time: searches meanwhile answer from the last state.
+The writer lock is held only while code is read into the store. Embedding takes minutes: it holds
+a lock of its own, so that the store follows edits meanwhile. What changed while a build ran is
+in the next one; a hit is confirmed anyway.
 """
 
 import time
@@ -17,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from agentic_os.aggregate.refresh.corpus import CorpusRefreshed, refresh_corpus
 from agentic_os.aggregate.refresh.own_graphs import build_own_graphs
-from agentic_os.aggregate.store.database import Store, writing
+from agentic_os.aggregate.store.database import Store, building, writing
 from agentic_os.aggregate.workspace import Person, open_workspace
 from agentic_os.errors import SemanticIndexError
 from agentic_os.files.git.personal import personal_excludes
@@ -80,27 +82,29 @@ def build_index(
         progress=lambda done, total: progress("reading projects", done, total),
     ) as workspace:
         embedder = open_embedder(workspace.places.data, workspace.settings.embedding_model)
-        with writing(workspace.store.space) as store, private_files():
-            build_own_graphs(
-                store,
-                workspace.fleet,
-                workspace.redactor,
-                everyone=everything,
-                home=person.home,
-            )
-            corpus = refresh_corpus(
-                store,
-                workspace.fleet,
-                workspace.redactor,
-                everyone=everything,
-                home=person.home,
-                personal=personal_excludes(person.home, person.environ),
-                include=workspace.settings.corpus_include,
-                progress=lambda done, total: progress("reading code", done, total),
-            )
+        space = workspace.store.space
+        with building(space), private_files():
+            with writing(space) as store:
+                build_own_graphs(
+                    store,
+                    workspace.fleet,
+                    workspace.redactor,
+                    everyone=everything,
+                    home=person.home,
+                )
+                corpus = refresh_corpus(
+                    store,
+                    workspace.fleet,
+                    workspace.redactor,
+                    everyone=everything,
+                    home=person.home,
+                    personal=personal_excludes(person.home, person.environ),
+                    include=workspace.settings.corpus_include,
+                    progress=lambda done, total: progress("reading code", done, total),
+                )
             build = _Build(
-                store=store,
-                folder=vectors_folder(workspace.store.space),
+                store=workspace.store,
+                folder=vectors_folder(space),
                 embedder=embedder,
                 redactor=workspace.redactor,
                 progress=progress,

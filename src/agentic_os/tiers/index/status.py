@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
-from agentic_os.aggregate.store.database import writing
+from agentic_os.aggregate.store.database import building
 from agentic_os.aggregate.store.space import space_bytes
 from agentic_os.aggregate.workspace import Person, Workspace, open_workspace
 from agentic_os.errors import SemanticIndexError
@@ -74,7 +74,7 @@ def optimize_index(person: Person, command_line_roots: Sequence[str]) -> Answer[
         state = read_state(folder)
         if state is None or not is_table(table_path(folder, state.fingerprint)):
             raise index_error("SEMANTIC_UNAVAILABLE", NO_INDEX)
-        with writing(workspace.store.space), private_files():
+        with building(workspace.store.space), private_files():
             before = _bytes(workspace)
             writer = VectorWriter(folder, fingerprint=state.fingerprint, dimension=0)
             writer.tidy()

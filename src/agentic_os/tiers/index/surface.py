@@ -59,12 +59,14 @@ _opening = threading.Lock()
 class IndexAnswer:
     """What the index answered.
 
-    ``embedder`` is the model's name; ``indexed`` are the projects that have rows; ``unindexed``
-    counts the files in scope that are not in the index as they are in the store.
+    ``embedder`` is the model's name; ``rows`` is how many were asked; ``indexed`` are the
+    projects that have rows; ``unindexed`` counts the files in scope that are not in the index as
+    they are in the store.
     """
 
     found: Found
     embedder: str
+    rows: int
     indexed: frozenset[str]
     unindexed: int
 
@@ -129,6 +131,7 @@ def ask_index(workspace: Workspace, query: Query) -> IndexAnswer:
             milliseconds=(time.perf_counter() - started) * 1_000,
         ),
         embedder=embedder.name,
+        rows=_rows_in(state, scope, state.rows),
         indexed=frozenset(name for name, project in state.projects.items() if project.rows),
         unindexed=_unindexed(workspace, state, stamp, scope),
     )

@@ -2,7 +2,7 @@
 
 Invariants (design section 4):
 
-- The caller holds the writer lock of the space.
+- The caller holds the index lock of the space (``store.database.building``).
 - The chunks of a project are replaced in one commit: a reader, or a machine that stops, sees the
   old ones or the new ones. Rows that stay as they are are not written again.
 - Files are private (0600), folders too (0700).
