@@ -116,7 +116,7 @@ def instructions(
     data = InstructionsData(
         files=files,
         target=None if target is None else one_line(target),
-        harnesses=tuple(_loaded(files, target or "")),
+        harnesses=tuple(loaded_files(files, target or "")),
         imports=tuple(view for _, view in imports(workspace, scope)),
     )
     vain = workspace.unanswerable(scope)
@@ -128,7 +128,8 @@ def instructions(
     )
 
 
-def _loaded(files: Sequence[InstructionFile], target: str) -> Iterator[HarnessFiles]:
+def loaded_files(files: Sequence[InstructionFile], target: str) -> Iterator[HarnessFiles]:
+    """Yield what each harness loads for a path of each project, in its order."""
     by_project: dict[str, list[InstructionFile]] = {}
     for file in files:
         by_project.setdefault(file.project, []).append(file)

@@ -7,7 +7,7 @@ differently, and inventories that disagree with the harnesses' own files.
 from collections.abc import Iterator
 
 from agentic_os.aggregate.differences import differences, statements
-from agentic_os.aggregate.instructions import imports, instructions
+from agentic_os.aggregate.instructions import imports, instruction_files, loaded_files
 from agentic_os.aggregate.workspace import Workspace
 from agentic_os.results import Check, ImportState, Provenance, StatedValue
 from agentic_os.text.fencing import one_line, visible
@@ -38,7 +38,6 @@ def examine_instructions(
     workspace: Workspace, scope: frozenset[str] | None = None
 ) -> Iterator[Check]:
     """Make the checks; with a scope, those of its projects."""
-    names = [] if scope is None else sorted(scope)
     for project, view in imports(workspace, scope):
         if view.state in _SAID:
             yield Check(
@@ -50,7 +49,7 @@ def examine_instructions(
                 path=view.path,
                 line=view.line,
             )
-    for told in instructions(workspace, names).data.harnesses:
+    for told in loaded_files(instruction_files(workspace, scope), ""):
         for path in told.cut:
             yield Check(
                 id="instructions.length",
