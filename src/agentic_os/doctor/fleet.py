@@ -60,6 +60,8 @@ _OF_PROJECTS = (
 _STATUS: dict[Severity, CheckStatus] = {"info": "ok", "warning": "warn", "error": "fail"}
 _CHECK_OF_CODE = {
     "CLONES_DIFFER": "fleet.clones",
+    "CLONES_EQUAL": "fleet.clones",
+    "WORKTREES_DIFFER": "fleet.clones",
     "NAME_HOLDS_SECRET": "secrets",
     "NAME_SHARED": "fleet.names",
     "ID_COLLIDES": "fleet.names",

@@ -6,7 +6,7 @@ CHECKS: dict[str, str] = {
     "index": "The semantic index, where there is one, is whole and up to date.",
     "roots.walk": "Every root was walked to its end.",
     "fleet.names": "No two projects share a name or an id.",
-    "fleet.clones": "Clones of one project say the same, or one of them is listed.",
+    "fleet.clones": "Clones and worktrees of one project say the same, or one of them is listed.",
     "engine.grants": "Projects still name the engines that they were granted.",
     "contract": "The descriptor can be read, keeps the contract and agrees with its record.",
     "surface.missing": "The surfaces a descriptor declares exist and may be opened.",

@@ -285,6 +285,17 @@ CODES = CodeTable(
         "list the one you mean under [[project]] in projects.toml, or exclude the others",
     ),
     (
+        "CLONES_EQUAL",
+        "info",
+        "Clones of one project are equal in all that is compared; one of them is read.",
+    ),
+    (
+        "WORKTREES_DIFFER",
+        "warning",
+        "Worktrees of one repository say different things, and only one of them is read.",
+        "list the one you mean under [[project]] in projects.toml, or exclude the others",
+    ),
+    (
         "NAME_HOLDS_SECRET",
         "warning",
         "A secret stands in the name of a project, its branch or its folder; it was replaced.",

@@ -29,7 +29,7 @@ from agentic_os.registry.codes import diagnostic
 from agentic_os.registry.descriptor.known import KnownDescriptor, KnownDescriptors
 from agentic_os.registry.descriptor.layouts import Clock, DescriptorReader
 from agentic_os.registry.identity.checkouts import CheckoutReader
-from agentic_os.registry.identity.clones import compare_clones
+from agentic_os.registry.identity.clones import compare_checkouts
 from agentic_os.registry.identity.folding import Sighting, fold
 from agentic_os.registry.lookup import containing_project, find_project
 from agentic_os.registry.project import Project, project_views
@@ -133,8 +133,8 @@ def load_fleet(
     if not any(root.origin == "command line" for root in roots):
         loader.add_listed(listed)
     redactor = redactor_of(settings.redaction_allow)
-    clones = without_secrets(compare_clones(loader.sightings), redactor)
-    projects = fold(without_secret_names(loader.sightings, redactor), listed, clones)
+    compared = without_secrets(compare_checkouts(loader.sightings), redactor)
+    projects = fold(without_secret_names(loader.sightings, redactor), listed, compared)
     counts = _counts(projects)
     return Fleet(
         projects=projects,

@@ -33,10 +33,10 @@ def without_secret_names(sightings: Sequence[Sighting], redactor: Redactor) -> l
 
 
 def without_secrets(
-    noticed: Mapping[ProjectKey, Diagnostic], redactor: Redactor
-) -> dict[ProjectKey, Diagnostic]:
+    noticed: Mapping[ProjectKey, tuple[Diagnostic, ...]], redactor: Redactor
+) -> dict[ProjectKey, tuple[Diagnostic, ...]]:
     """Replace secrets in what was noticed of each project."""
-    return {key: redacted_value(item, redactor) for key, item in noticed.items()}
+    return {key: redacted_value(items, redactor) for key, items in noticed.items()}
 
 
 _Words = tuple[tuple[str, str, str], tuple[Diagnostic, ...]]

@@ -1,19 +1,20 @@
-"""Whether the clones that fold into one project say the same.
+"""Whether the checkouts that fold into one project say the same.
 
 Clones fold by their remote (design decision 3), and any folder may write any remote into
 its ``.git/config``. One that claims the remote of another project, and whose path comes
-first, would be read in its place without a word. So:
+first, would be read in its place without a word. Linked worktrees are made by the
+repository's owner alone, but a fact on one branch is not found where another one speaks. So:
 
-- clones with a git folder of their own are compared; linked worktrees of one are not, since
-  only the repository's owner can make one;
-- a clone that the person lists by its path is their choice, and nothing is compared;
-- where one has a descriptor, clones without one are not looked into: they are not read;
-- what is compared is what would be read: descriptor, inventory, memory, vault and graph.
+- clones with a git folder of their own are compared, and the worktrees of the one that is read;
+- a checkout that the person lists by its path is their choice, and nothing is compared;
+- where one has a descriptor, checkouts without one are not looked into: they are not read;
+- what is compared is what would be read: descriptor, inventory, memory, vault and graph;
+- clones that are equal in all of it are named too: the second one is a copy to know of.
 """
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -30,35 +31,69 @@ MAX_COMPARED_ENTRIES = 500
 MAX_COMPARED_FILE_BYTES = 1_048_576
 """A larger file is compared by its size alone."""
 MAX_COMPARED_DEPTH = 8
+MAX_COMPARED_CHECKOUTS_ENTRIES = 16
+"""Clones, or worktrees, of one project beside the one that is read; agents may make hundreds."""
 
 
-def compare_clones(sightings: Sequence[Sighting]) -> Mapping[ProjectKey, Diagnostic]:
-    """Say of which projects the clones differ while none of them is listed."""
+def compare_checkouts(
+    sightings: Sequence[Sighting],
+) -> Mapping[ProjectKey, tuple[Diagnostic, ...]]:
+    """Say how the clones and worktrees of each project compare while none of them is listed."""
     groups: defaultdict[ProjectKey, list[Sighting]] = defaultdict(list)
     for sighting in sightings:
         groups[sighting.location.key].append(sighting)
-    found: dict[ProjectKey, Diagnostic] = {}
+    found: dict[ProjectKey, tuple[Diagnostic, ...]] = {}
     for key, group in groups.items():
-        described = [sighting for sighting in group if sighting.descriptor.described]
-        first, *others = _one_per_repository(described or group)
-        if not others or any(sighting.candidate.listed for sighting in group):
-            continue
-        said = _says(first)
-        differing = sorted({name for other in others for name in _differing(said, _says(other))})
-        if differing:
-            place = one_line(first.candidate.relative) or "the root"
-            message = (
-                f"{len(others) + 1} clones of it differ in their {' and '.join(differing)};"
-                f" {place} is read because it comes first"
-            )
-            found[key] = diagnostic("CLONES_DIFFER", message)
+        if len(group) > 1 and not any(sighting.candidate.listed for sighting in group):
+            described = [sighting for sighting in group if sighting.descriptor.described]
+            found[key] = tuple(_compared(sorted(described or group, key=preference)))
     return found
+
+
+def _compared(group: Sequence[Sighting]) -> Iterator[Diagnostic]:
+    """Compare the checkouts of one project, of which the first is read."""
+    first = group[0]
+    clones = _one_per_repository(group)
+    of_first = [one for one in group if one.location.repository == first.location.repository]
+    said = _says(first) if len(group) > 1 else {}
+    place = one_line(first.candidate.relative) or "the root"
+    if len(clones) > 1:
+        differing, extent = _differing_parts(said, clones[1:])
+        yield (
+            diagnostic(
+                "CLONES_DIFFER",
+                f"{len(clones)} clones of it differ in their {differing};"
+                f" {place} is read because it comes first{extent}",
+            )
+            if differing
+            else diagnostic(
+                "CLONES_EQUAL",
+                f"{len(clones)} clones of it are equal in all that is compared;"
+                f" {place} is read{extent}",
+            )
+        )
+    if len(of_first) > 1:
+        differing, extent = _differing_parts(said, of_first[1:])
+        if differing:
+            yield diagnostic(
+                "WORKTREES_DIFFER",
+                f"{len(of_first)} checkouts of one repository differ in their {differing};"
+                f" {place} is read{extent}",
+            )
+
+
+def _differing_parts(said: Mapping[str, object], others: Sequence[Sighting]) -> tuple[str, str]:
+    """Return in what others differ from the first, and how many were looked at if not all."""
+    looked_at = others[:MAX_COMPARED_CHECKOUTS_ENTRIES]
+    parts = sorted({name for other in looked_at for name in _differing(said, _says(other))})
+    cut = len(looked_at) < len(others)
+    return " and ".join(parts), f"; {len(looked_at)} others were compared" if cut else ""
 
 
 def _one_per_repository(group: Sequence[Sighting]) -> list[Sighting]:
     """Return the checkout of each git folder that would be read, the one that is read first."""
     chosen: dict[str, Sighting] = {}
-    for sighting in sorted(group, key=preference):
+    for sighting in group:
         chosen.setdefault(sighting.location.repository, sighting)
     return list(chosen.values())
 

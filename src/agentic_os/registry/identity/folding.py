@@ -33,7 +33,7 @@ _ORDER_OF_KIND: Mapping[LocationKind, int] = {
     "worktree": 2,
 }
 
-_NOTHING_TO_SAY: Mapping[ProjectKey, Diagnostic] = MappingProxyType({})
+_NOTHING_TO_SAY: Mapping[ProjectKey, tuple[Diagnostic, ...]] = MappingProxyType({})
 
 
 class Sighting(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,14 +53,14 @@ class Sighting(msgspec.Struct, frozen=True, kw_only=True):
 def fold(
     sightings: Sequence[Sighting],
     listed: Mapping[str, ListedProject],
-    clones: Mapping[ProjectKey, Diagnostic] = _NOTHING_TO_SAY,
+    compared: Mapping[ProjectKey, tuple[Diagnostic, ...]] = _NOTHING_TO_SAY,
 ) -> tuple[Project, ...]:
     """Fold the checkouts of each project and give it its id.
 
     Args:
         sightings: one for every folder with a descriptor.
         listed: what projects.toml says about a folder, by its real path.
-        clones: what is to be said of projects whose clones differ.
+        compared: what is to be said of projects that have several checkouts.
 
     Returns:
         the projects, by name, then id.
@@ -73,7 +73,9 @@ def fold(
     ids = assign_ids(groups)
     pins = _pins(groups, ids, listed)
     projects = [
-        _project(sorted(group, key=preference), ids[key], pins.get(key), listed, clones.get(key))
+        _project(
+            sorted(group, key=preference), ids[key], pins.get(key), listed, compared.get(key, ())
+        )
         for key, group in groups.items()
     ]
     return tuple(sorted(_shared_names(projects), key=lambda one: (one.name.casefold(), one.id)))
@@ -133,14 +135,12 @@ def _project(
     identifier: str,
     pin: _Pin | None,
     listed: Mapping[str, ListedProject],
-    differing: Diagnostic | None,
+    compared: tuple[Diagnostic, ...],
 ) -> Project:
     """Make one project of its checkouts, of which the first is read."""
     chosen = group[0]
     candidate, descriptor, location = chosen.candidate, chosen.descriptor, chosen.location
-    noted = [*descriptor.diagnostics, *chosen.diagnostics]
-    if differing is not None:
-        noted.append(differing)
+    noted = [*descriptor.diagnostics, *chosen.diagnostics, *compared]
     if pin is not None and pin.refused:
         message = f"the pinned id {pin.refused} is the id of another project"
         noted.append(diagnostic("ID_PIN_COLLIDES", message))

@@ -1,4 +1,4 @@
-"""Clones of one project are compared by what would be read of them."""
+"""Clones and worktrees of one project are compared by what would be read of them."""
 
 import os
 import shutil
@@ -60,15 +60,28 @@ def load(folder: Path, *listed: Path) -> Fleet:
     return load_fleet([root], Settings(projects=entries))
 
 
-def said(pair: tuple[Path, Path], *listed: Path) -> list[str]:
+def said(pair: tuple[Path, Path], *listed: Path, code: str = "CLONES_DIFFER") -> list[str]:
     [project] = load(pair[0].parent, *listed).projects
-    return [item.message for item in project.diagnostics if item.code == "CLONES_DIFFER"]
+    return [item.message for item in project.diagnostics if item.code == code]
 
 
-def test_equal_clones_need_no_word(pair: tuple[Path, Path]) -> None:
+def as_worktree(main: Path, worktree: Path, branch: str) -> None:
+    """Make a folder a linked worktree of another one's repository."""
+    shutil.rmtree(worktree / ".git", ignore_errors=True)
+    linked = main / ".git/worktrees" / branch
+    linked.mkdir(parents=True)
+    (linked / "commondir").write_text("../..\n")
+    (linked / "gitdir").write_text(f"{worktree}/.git\n")
+    (linked / "HEAD").write_text(f"ref: refs/heads/{branch}\n")
+    (worktree / ".git").write_text(f"gitdir: {linked}\n")
+
+
+def test_equal_clones_are_named_by_a_note(pair: tuple[Path, Path]) -> None:
     [project] = load(pair[0].parent).projects
-    assert len(project.checkouts) == 2
-    assert project.diagnostics == ()
+    [note] = project.diagnostics
+    assert (note.code, note.severity) == ("CLONES_EQUAL", "info")
+    assert note.message == ("2 clones of it are equal in all that is compared; a-shop is read")
+    assert load(pair[0].parent, pair[0]).projects[0].diagnostics == ()
 
 
 @pytest.mark.parametrize(
@@ -103,21 +116,61 @@ def test_a_listed_clone_is_the_persons_choice(pair: tuple[Path, Path]) -> None:
     assert len(said(pair)) == 1
 
 
-def test_worktrees_of_one_repository_are_not_compared(pair: tuple[Path, Path]) -> None:
+@pytest.mark.parametrize(
+    ("path", "part"),
+    [
+        (".agents/memory/one.md", "memory"),
+        (".agents/memory/three.md", "memory"),
+        (".agents/vault/deep/er/note.md", "vault"),
+        ("graphify-out/graph.json", "graph"),
+        (".agents/CAPABILITIES.md", "inventory"),
+        (".mcp.json", "servers"),
+    ],
+)
+def test_worktrees_that_differ_are_named_as_clones_are(
+    pair: tuple[Path, Path], path: str, part: str
+) -> None:
     main, worktree = pair
-    shutil.rmtree(worktree / ".git")
-    linked = main / ".git/worktrees/side"
-    linked.mkdir(parents=True)
-    (linked / "commondir").write_text("../..\n")
-    (linked / "gitdir").write_text(f"{worktree}/.git\n")
-    (linked / "HEAD").write_text("ref: refs/heads/side\n")
-    (worktree / ".git").write_text(f"gitdir: {linked}\n")
-    write(worktree, ".agents/memory/one.md", "two\n")
+    as_worktree(main, worktree, "side")
+    assert load(main.parent).projects[0].diagnostics == ()
+
+    write(worktree, path, "something else\n")
 
     [project] = load(main.parent).projects
-
     assert [checkout.kind for checkout in project.checkouts] == ["main", "worktree"]
-    assert project.diagnostics == ()
+    [warning] = project.diagnostics
+    assert (warning.code, warning.severity) == ("WORKTREES_DIFFER", "warning")
+    assert warning.message == (
+        f"2 checkouts of one repository differ in their {part}; b-shop is read"
+    )
+    for listed in pair:
+        assert load(main.parent, listed).projects[0].diagnostics == ()
+
+
+def test_clones_and_worktrees_are_each_named(pair: tuple[Path, Path]) -> None:
+    read, clone = pair[1], pair[0]
+    worktree = read.with_name("c-shop")
+    shutil.copytree(read, worktree)
+    as_worktree(read, worktree, "side")
+    write(worktree, ".agents/memory/one.md", "two\n")
+    assert said(pair, code="CLONES_EQUAL")
+    assert "differ in their memory; a-shop" in said(pair, code="WORKTREES_DIFFER")[0]
+    # A worktree of the clone that is not read says nothing of what is read.
+    shutil.rmtree(read / ".git/worktrees")
+    as_worktree(clone, worktree, "side")
+    assert not said(pair, code="WORKTREES_DIFFER")
+
+
+def test_only_so_many_are_compared(
+    pair: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clones, "MAX_COMPARED_CHECKOUTS_ENTRIES", 1)
+    third = pair[0].with_name("c-shop")
+    shutil.copytree(pair[0], third)
+    write(third, ".agents/memory/one.md", "two\n")
+    assert said(pair, code="CLONES_EQUAL")[0].endswith("; 1 others were compared")
+    write(pair[0], ".agents/memory/one.md", "two\n")
+    assert said(pair)[0].endswith("; 1 others were compared")
 
 
 def test_what_was_declined_is_not_opened(pair: tuple[Path, Path]) -> None:
