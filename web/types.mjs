@@ -7,7 +7,7 @@ const SCHEMAS = new URL("../docs/reference/schemas/", import.meta.url);
 const TARGET = new URL("./src/generated/documents.ts", import.meta.url);
 const DOCUMENTS = [
   "scan", "search", "memory", "memory-differences", "vault", "capabilities", "doctor",
-  "index-status", "graph-find", "graph-neighbors", "graph-path", "graph-impact", "graph-links",
+  "index-status", "instructions", "graph-find", "graph-neighbors", "graph-path", "graph-impact", "graph-links",
   "graph-stats", "ledger-show", "ledger-verify",
 ];
 

@@ -13,6 +13,8 @@ from urllib.parse import quote
 import msgspec
 
 from agentic_os.aggregate import questions
+from agentic_os.aggregate.changes import ChangesData, recent_changes
+from agentic_os.aggregate.instructions import instructions as told
 from agentic_os.aggregate.workspace import Workspace
 from agentic_os.doctor.fleet import examine
 from agentic_os.results import Answer, DoctorData, ProjectView, ScanData, SearchData
@@ -113,6 +115,18 @@ def vault(workspace: Workspace, asked: Question) -> Answer[Any]:
 def capabilities(workspace: Workspace, asked: Question) -> Answer[Any]:
     """Answer with what projects can do."""
     return questions.capabilities(workspace, _names(workspace, asked))
+
+
+def instructions(workspace: Workspace, asked: Question) -> Answer[Any]:
+    """Answer with what agents are told in projects, and what a path is told by each harness."""
+    target = asked.text("target") or None
+    return told(workspace, _names(workspace, asked), target=target)
+
+
+def changes(workspace: Workspace, asked: Question) -> Answer[ChangesData]:
+    """Answer with what changed last."""
+    limit = asked.integer("limit", 20, least=1, most=GRAPH_LIMIT_NODES)
+    return recent_changes(workspace, _names(workspace, asked), limit=limit)
 
 
 def index_status(workspace: Workspace, _asked: Question) -> Answer[Any]:
@@ -219,6 +233,8 @@ FLEET: Final[dict[str, FleetDocument]] = {
     "memory-differences": differences,
     "vault": vault,
     "capabilities": capabilities,
+    "changes": changes,
+    "instructions": instructions,
     "index-status": index_status,
     "graph-view": graph_view,
     "graph-find": graph_find,

@@ -1,5 +1,6 @@
 import type { Diagnostic, ProjectView, ScanData, Surface } from "../generated/documents.ts";
-import { count } from "../format.ts";
+import type { ChangesData } from "../changes.ts";
+import { count, moment } from "../format.ts";
 import { Badge, Choice, Field, Frame, Shown, Table, projectAddress, type Column } from "../parts.tsx";
 import { useAnswer, useParameter } from "../state.ts";
 
@@ -43,13 +44,14 @@ export function Diagnostics(properties: { items: readonly Diagnostic[] }) {
   );
 }
 
-const COLUMNS: readonly Column<ProjectView>[] = [
+const columns = (newest: Record<string, string>): readonly Column<ProjectView>[] => [
   {
     name: "Project",
     order: (project) => project.name.toLowerCase(),
     cell: (project) => (
       <>
-        <a href={projectAddress(project.id)}>{project.name}</a> <span class="muted id">{project.id}</span>
+        <a href={projectAddress(project.id)}>{project.name}</a> <span class="muted id">{project.id}</span>{" "}
+        {!project.described && <Badge title={project.found.join(", ")}>{project.bare ? "bare" : "no descriptor"}</Badge>}
         {project.description && <div class="muted">{project.description}</div>}
       </>
     ),
@@ -70,6 +72,11 @@ const COLUMNS: readonly Column<ProjectView>[] = [
         {project.checkouts.length > 1 && <div class="muted">{count(project.checkouts.length, "checkout")}</div>}
       </>
     ),
+  },
+  {
+    name: "Changed",
+    order: (project) => newest[project.id] ?? "",
+    cell: (project) => (newest[project.id] ? moment(newest[project.id]!) : <span class="muted">nothing taken in</span>),
   },
   { name: "Folder", order: (project) => project.path, cell: (project) => <span class="path">{project.path}</span> },
   {
@@ -97,6 +104,8 @@ export function Fleet() {
   const [need, setNeed] = useParameter("attention");
   const [group, setGroup] = useParameter("group", "none");
   const asked = useAnswer<ScanData>("scan", {});
+  const changed = useAnswer<ChangesData>("changes", { limit: 1 });
+  const shownColumns = columns(changed.answer?.data.newest ?? {});
   const wanted = filter.toLowerCase();
   return (
     <Frame title="Fleet" command="agentic-os scan">
@@ -124,7 +133,7 @@ export function Fleet() {
               {groups(shown, group as Grouping).map(([name, projects]) => (
                 <section>
                   {name && <h2>{name}</h2>}
-                  <Table caption={name ? `Projects: ${name}` : "Projects"} columns={COLUMNS} rows={projects} id={(project) => project.id} sorted="Attention" />
+                  <Table caption={name ? `Projects: ${name}` : "Projects"} columns={shownColumns} rows={projects} id={(project) => project.id} sorted="Attention" />
                 </section>
               ))}
             </>

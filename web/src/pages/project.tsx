@@ -1,7 +1,8 @@
-import type { CapabilitiesData, LinksData, MemoryData, ScanData, VaultData } from "../generated/documents.ts";
-import { count, short } from "../format.ts";
-import { Badge, Frame, Shown, Table, fileAddress, projectAddress } from "../parts.tsx";
-import { useAnswer, useParameter } from "../state.ts";
+import type { CapabilitiesData, InstructionFile, InstructionsData, LinksData, MemoryData, ScanData, VaultData } from "../generated/documents.ts";
+import type { ChangesData } from "../changes.ts";
+import { count, moment, short } from "../format.ts";
+import { Badge, Field, Frame, Shown, Table, fileAddress, projectAddress } from "../parts.tsx";
+import { useAnswer, useParameter, useRested } from "../state.ts";
 import { Diagnostics, Surfaces } from "./fleet.tsx";
 
 export function Project() {
@@ -19,6 +20,7 @@ export function Project() {
             <dt>Tier</dt>
             <dd>{view.tier ?? "none"}{view.stack && <span class="muted"> from the stack {view.stack}</span>}</dd>
             <dt>Surfaces</dt><dd><Surfaces project={view} /></dd>
+            {!view.described && <><dt>Taken in</dt><dd>without a descriptor{view.bare ? ", code and documents alone" : `: ${view.found.join(", ")}`}</dd></>}
             <dt>Branch</dt><dd>{view.branch ?? "none"} {view.commit && <code>{short(view.commit)}</code>}</dd>
             {view.checkouts.length > 1 && (
               <>
@@ -39,7 +41,7 @@ export function Project() {
           </dl>
         ) : <p class="empty">No project has the id <code>{id}</code>. <a href="/">The fleet</a> lists all.</p>}
       </Shown>
-      {view && <><Memory id={id} /><Vault id={id} /><Capabilities id={id} /><Links id={id} /></>}
+      {view && <><Memory id={id} /><Instructions id={id} /><Vault id={id} /><Capabilities id={id} /><Links id={id} /><Changes id={id} /></>}
     </Frame>
   );
 }
@@ -61,6 +63,49 @@ function Memory(properties: { id: string }) {
               </li>
             ))}
           </ul>
+        )}
+      </Shown>
+    </section>
+  );
+}
+
+const LOADED: Record<InstructionFile["activation"], string> = {
+  always: "always",
+  paths: "for some files",
+  asked: "when the agent asks",
+  manual: "when the person says so",
+};
+
+/** What agents are told here, file by file, and the order for one path. */
+function Instructions(properties: { id: string }) {
+  const [target, setTarget] = useParameter("target");
+  const asked = useAnswer<InstructionsData>("instructions", { project: [properties.id], target: useRested(target, 150) });
+  return (
+    <section>
+      <h2>Instructions</h2>
+      <Shown asked={asked}>
+        {(data) => data.files.length === 0 ? <p class="empty">No file tells agents how to work here.</p> : (
+          <>
+            <Table<InstructionFile>
+              caption="Instruction files"
+              rows={data.files}
+              id={(file) => `${file.path} ${file.harness}`}
+              columns={[
+                { name: "File", cell: (file) => <a class="path" href={fileAddress(properties.id, file.path, 1)}>{file.path}</a>, order: (file) => file.path },
+                { name: "Harness", cell: (file) => file.harness, order: (file) => file.harness },
+                { name: "For", cell: (file) => file.patterns.join(" ") || (file.folder ? `${file.folder}/` : "all files") },
+                { name: "Loaded", cell: (file) => LOADED[file.activation], order: (file) => file.activation },
+                { name: "Lines", numeric: true, cell: (file) => String(file.lines), order: (file) => file.lines },
+                { name: "Same text", cell: (file) => file.same_as.join(", ") },
+              ]}
+            />
+            <form class="filters" onSubmit={(event) => event.preventDefault()}>
+              <Field label="In force for" value={target} onText={setTarget} placeholder="a path, src/app.py say" />
+            </form>
+            {data.harnesses.map((one) => (
+              <p><Badge>{one.harness}</Badge> {one.files.join(" → ") || "nothing"}{one.cut.length > 0 && ` (not read whole: ${one.cut.join(", ")})`}</p>
+            ))}
+          </>
         )}
       </Shown>
     </section>
@@ -94,6 +139,24 @@ function Capabilities(properties: { id: string }) {
         {(data) => data.capabilities.length === 0 ? <p class="empty">It declares none.</p> : (
           <ul class="columns">
             {data.capabilities.map((item) => <li><Badge>{item.section}</Badge> {item.name}</li>)}
+          </ul>
+        )}
+      </Shown>
+    </section>
+  );
+}
+
+function Changes(properties: { id: string }) {
+  const asked = useAnswer<ChangesData>("changes", { project: [properties.id], limit: 12 });
+  return (
+    <section>
+      <h2>What changed last</h2>
+      <Shown asked={asked}>
+        {(data) => data.files.length === 0 ? <p class="empty">Nothing of it was taken in yet.</p> : (
+          <ul class="plain">
+            {data.files.map((file) => (
+              <li>{moment(file.changed_at)} <a class="path" href={fileAddress(file.project, file.path, 1)}>{file.path}</a> <Badge>{file.role}</Badge></li>
+            ))}
           </ul>
         )}
       </Shown>

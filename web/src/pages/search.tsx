@@ -28,6 +28,7 @@ function Why(properties: { hit: Hit; traces: readonly SurfaceTrace[] }) {
       <summary>Why this hit</summary>
       <dl class="facts">
         <dt>Tier</dt><dd>{hit.tier === null ? "none: a capability belongs to no tier" : hit.tier}</dd>
+        <dt>Relevance</dt><dd>{Math.round(100 * hit.relevance)} %, how likely it answers</dd>
         <dt>Score</dt><dd>{hit.score.toFixed(3)}</dd>
         <dt>Read again</dt>
         <dd>{hit.confirmed ? "yes, just now: the file holds these lines" : "no: the file could not be compared"}</dd>
@@ -140,7 +141,7 @@ export function Search() {
               </aside>
               <div>
                 <p role="status">
-                  {data.hits.length === 0 ? "Nothing was found" : `${data.hits.length} of ${count(data.total, "hit")}`}
+                  {data.hits.length === 0 ? "Nothing was found" : data.nothing_found ? "Nothing answers this; the nearest passages are shown" : `${data.hits.length} of ${count(data.total, "hit")}`}
                   {" "}in {count(data.coverage.projects_searched, "project")}
                   {data.coverage.relaxed && "; no passage has every word"}
                   {data.coverage.stale && "; the list may be a moment old"}
