@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from msgspec.structs import replace
 
 from agentic_os.errors import RegistryError
-from agentic_os.registry.lookup import MAX_NEAR_ENTRIES, MAX_SHOWN_CHARS
+from agentic_os.registry.lookup import MAX_NEAR_NAMES, MAX_SHOWN_CHARS
 from agentic_os.results import FactView, MemoryData
 from agentic_os.text.fencing import one_line
 from agentic_os.text.unicode_form import composed, folded
@@ -56,7 +56,7 @@ def _names(fact: FactView) -> tuple[str, str]:
 def _unknown(facts: Sequence[FactView], word: str) -> RegistryError:
     titles = {folded(fact.title): fact.title for fact in facts}
     near = difflib.get_close_matches(
-        folded(word)[:MAX_SHOWN_CHARS], titles, n=MAX_NEAR_ENTRIES, cutoff=0.5
+        folded(word)[:MAX_SHOWN_CHARS], titles, n=MAX_NEAR_NAMES, cutoff=0.5
     )
     hint = "`agentic-os memory` lists them all."
     if near:

@@ -14,6 +14,7 @@ from agentic_os.aios.context.brief import Brief, trust_json
 from agentic_os.aios.folder.faults import WORKING_CONTEXT_FAILED, argument_fault, fault
 from agentic_os.aios.folder.json_text import Json, JsonObject, compact, pretty
 from agentic_os.aios.intent.skills import SkillAnswer
+from agentic_os.aios.intent.values import USED_ROUNDS
 from agentic_os.aios.search.values import MarkdownHit, SearchAnswer, SearchHit
 from agentic_os.text.budget import cut_utf16, utf16_length
 
@@ -22,7 +23,6 @@ METADATA_CHARS: Final = 1024
 ARRAY_ITEMS: Final = 5
 TEXT_CHARS: Final = 300
 LONG_TEXT_CHARS: Final = 800
-USED_ROUNDS: Final = 8
 
 _LONG_KEYS: Final = frozenset({"content", "summary"})
 _PATHS = re.compile(r"path|source_path|projectPath|readmePath|rootPath", re.IGNORECASE)

@@ -6,7 +6,7 @@ from typing import Final
 CLIENTS: Final = ("claude-code", "codex", "cursor", "gemini", "opencode", "vscode")
 HOOK_CLIENTS: Final = ("claude-code", "codex", "gemini")
 PROFILES: Final = ("full", "aios")
-SOURCES: Final = ("auto", "hub", "package", "folder")
+MODEL_SOURCES: Final = ("auto", "hub", "package", "folder")
 MAX_PROJECTS: Final = 200
 
 
@@ -27,7 +27,7 @@ def profile_names(begun: str) -> list[str]:
 
 def source_names(begun: str) -> list[str]:
     """Complete where a model is taken from."""
-    return _beginning(SOURCES, begun)
+    return _beginning(MODEL_SOURCES, begun)
 
 
 def kind_names(begun: str) -> list[str]:

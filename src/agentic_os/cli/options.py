@@ -10,7 +10,7 @@ from agentic_os.cli.completion import project_names
 FULL_PROFILE = "full"
 """The profile of a server that offers the fleet and the AIOS folder."""
 
-WITNESS_FOLDER = "witness"
+OWN_WITNESS_FOLDER = "witness"
 """An own witness lies here in the data folder, unless another folder is named."""
 
 Roots = Annotated[

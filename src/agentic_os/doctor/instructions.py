@@ -4,12 +4,10 @@ Each harness loads one of the two. They agree when their text is the same, or wh
 points to the other; otherwise readers of one miss what the other says.
 """
 
-import re
+from agentic_os.text.markdown.code import COMMENT
 
 POINTER_LINES = 12
 """A file of at most so many lines of text that names the other one is a pointer to it."""
-
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 
 
 def drift(agents: str, claude: str) -> int | None:
@@ -34,5 +32,5 @@ def _points(text: str, other: str) -> bool:
 
 def _lines(text: str) -> frozenset[str]:
     return frozenset(
-        " ".join(line.split()) for line in _COMMENT.sub("", text).splitlines() if line.strip()
+        " ".join(line.split()) for line in COMMENT.sub("", text).splitlines() if line.strip()
     )

@@ -23,7 +23,7 @@ NOFOLLOW: int = getattr(os, "O_NOFOLLOW", 0)
 DIRECTORY: int = getattr(os, "O_DIRECTORY", 0)
 CLOEXEC: int = getattr(os, "O_CLOEXEC", 0)
 _NONBLOCK: int = getattr(os, "O_NONBLOCK", 0)
-_FILE_FLAGS = os.O_RDONLY | NOFOLLOW | _NONBLOCK | CLOEXEC
+READ_FLAGS = os.O_RDONLY | NOFOLLOW | _NONBLOCK | CLOEXEC
 _FOLDER_FLAGS = os.O_RDONLY | DIRECTORY | NOFOLLOW | CLOEXEC
 _REGULAR = stat.S_IFREG
 
@@ -92,7 +92,7 @@ def _read_once(
         named = os.stat(name, dir_fd=folder, follow_symlinks=False)
         _require_regular(named.st_mode, relative)
         inode = named.st_ino
-    fd = os.open(name, _FILE_FLAGS, dir_fd=folder)
+    fd = os.open(name, READ_FLAGS, dir_fd=folder)
     try:
         opened = os.fstat(fd)
         _require_regular(opened.st_mode, relative)

@@ -26,6 +26,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+MAX_COMMAND_WORDS = 100
+"""Words of a command that a settings file may name."""
 MARK = "AGENTIC_OS_CHILD"
 """The environment variable that every child inherits to its own children."""
 MAX_SWEEPS = 20
@@ -34,7 +36,8 @@ END_SECONDS = 5.0
 """How long a child that closed its output, or was ended, may take to be gone."""
 
 _PROCESSES = Path("/proc")
-_READ_BYTES = 64 * 1024
+READ_BYTES = 64 * 1024
+"""What is read from a pipe at once."""
 _TOKEN_BYTES = 16
 
 _running: dict[int, "Child"] = {}
@@ -195,7 +198,7 @@ def _said(child: Child, deadline: float, limit_bytes: int) -> tuple[tuple[bytes,
             if not ready:
                 raise TimeoutError
             for key, _ in ready:
-                piece = os.read(key.fd, _READ_BYTES)
+                piece = os.read(key.fd, READ_BYTES)
                 if not piece:
                     waiting.unregister(key.fileobj)
                 said[key.data] += piece

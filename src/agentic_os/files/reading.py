@@ -20,10 +20,10 @@ decision 17).
 import os
 import warnings
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from agentic_os.errors import FilesError
+from agentic_os.files.closing import SelfClosing
 from agentic_os.files.fingerprints import (
     Entry,
     EntryKind,
@@ -48,7 +48,7 @@ __all__ = ["MAX_DEPTH_FOLDERS", "Entry", "EntryKind", "FileRead", "Fingerprint",
 _ROOT_FLAGS = os.O_RDONLY | DIRECTORY | CLOEXEC
 
 
-class Folder:
+class Folder(SelfClosing):
     """An open folder handle, and everything below it that can be reached without a link.
 
     Use it as a context manager or call ``close``. Relative paths are POSIX; empty and
@@ -90,19 +90,6 @@ class Folder:
         fd, self._fd = self._fd, -1
         if fd >= 0:
             os.close(fd)
-
-    def __enter__(self) -> Self:
-        """Return the folder itself."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close the handle."""
-        self.close()
 
     def __del__(self) -> None:
         """Close a forgotten handle, and say so."""

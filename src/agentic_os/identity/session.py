@@ -12,11 +12,10 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from agentic_os.crypto.canonical.texts import bare_hash
 from agentic_os.errors import AgenticOSError
+from agentic_os.files.closing import SelfClosing
 from agentic_os.files.publishing import ExclusiveLock
 from agentic_os.identity import safe_mode
 from agentic_os.identity.answers import BookmarkData, BootData, ExportData, PolicyData, RotateData
@@ -54,7 +53,7 @@ _OWN_VERBS = {
 }
 
 
-class Identity:
+class Identity(SelfClosing):
     """An identity that booted. Close it, or use it with ``with``.
 
     Args:
@@ -323,19 +322,6 @@ class Identity:
             self._closed = True
             self._projection.close()
             self._lock.release()
-
-    def __enter__(self) -> Self:
-        """Return itself."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close."""
-        self.close()
 
     def seal(self) -> None:
         """State the projection as it is, and keep a snapshot when the last one is old.

@@ -13,6 +13,7 @@ from typing import TypeAlias
 from urllib.parse import urlsplit
 
 from agentic_os.errors import SettingsError
+from agentic_os.files.processes import MAX_COMMAND_WORDS
 from agentic_os.language_models.command import CommandProvider
 from agentic_os.language_models.http import HttpProvider
 from agentic_os.language_models.interface import Provider
@@ -22,7 +23,6 @@ DEFAULT_LIMIT_SECONDS = 120.0
 MAX_LIMIT_SECONDS = 3_600.0
 MAX_URL_CHARS = 2_000
 MAX_MODEL_CHARS = 200
-MAX_WORDS_ENTRIES = 100
 
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
@@ -65,7 +65,7 @@ def provider_for(choice: ProviderChoice, environ: Mapping[str, str]) -> Provider
         case HttpChoice():
             return _http(choice, environ)
         case CommandChoice(words=words):
-            if not words or not words[0] or len(words) > MAX_WORDS_ENTRIES:
+            if not words or not words[0] or len(words) > MAX_COMMAND_WORDS:
                 raise _invalid("the command has no words, or too many")
             if any("\0" in word for word in words):
                 raise _invalid("the command holds a NUL character")

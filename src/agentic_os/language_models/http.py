@@ -8,6 +8,7 @@ a server that drips can so take at most twice the limit.
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from agentic_os.errors import ModelError
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     import httpx
 
 CONNECT_SECONDS = 10.0
-_OK = 200
 _UNAUTHORISED = frozenset({401, 403})
 
 
@@ -58,7 +58,7 @@ class HttpProvider:
                     headers=self._headers(),
                 ) as response,
             ):
-                if response.status_code != _OK:
+                if response.status_code != HTTPStatus.OK:
                     raise self._refused(response.status_code)
                 body = b"".join(self._pieces(response))
         except httpx.TimeoutException as fault:

@@ -15,7 +15,7 @@ from agentic_os.registry.project import Project
 from agentic_os.text.fencing import one_line
 from agentic_os.text.unicode_form import composed, folded
 
-MAX_NEAR_ENTRIES = 5
+MAX_NEAR_NAMES = 5
 MAX_SHOWN_CHARS = 80
 
 
@@ -102,14 +102,14 @@ def _unknown(projects: Sequence[Project], text: str) -> UnknownProjectError:
         for word in (project.id, project.name, *project.aliases):
             owners.setdefault(folded(word), project)
     close = difflib.get_close_matches(
-        folded(text.strip())[:MAX_SHOWN_CHARS], owners, n=MAX_NEAR_ENTRIES, cutoff=0.5
+        folded(text.strip())[:MAX_SHOWN_CHARS], owners, n=MAX_NEAR_NAMES, cutoff=0.5
     )
     near = {owners[word].id: owners[word] for word in close} or {
-        project.id: project for project in projects[:MAX_NEAR_ENTRIES]
+        project.id: project for project in projects[:MAX_NEAR_NAMES]
     }
     names = ", ".join(f"{project.name} ({project.id})" for project in near.values())
     start = "near names" if close else "projects"
-    more = "" if close or len(projects) <= MAX_NEAR_ENTRIES else ", …"
+    more = "" if close or len(projects) <= MAX_NEAR_NAMES else ", …"
     return UnknownProjectError(message, hint=f"{start}: {names}{more}")
 
 

@@ -1,6 +1,7 @@
 """Lengths and cuts in the units that clients count: characters and UTF-16 code units."""
 
 _BMP_LAST = 0xFFFF
+_DOTS = "..."
 
 
 def utf16_length(text: str) -> int:
@@ -28,6 +29,17 @@ def cut_utf16(text: str, units: int) -> str:
         if used > units:
             return head[:at]
     return head
+
+
+def shortened_utf16(text: str, units: int) -> str:
+    """Return ``text`` of at most ``units`` UTF-16 code units, ending in dots where it was cut.
+
+    >>> shortened_utf16("one word more", 8)
+    'one w...'
+    """
+    if utf16_length(text) <= units:
+        return text
+    return cut_utf16(text, units - len(_DOTS)) + _DOTS
 
 
 def cut_chars(text: str, chars: int, *, mark: str = "…") -> str:

@@ -24,6 +24,8 @@ from collections.abc import Sequence
 import msgspec
 import tomli
 
+YAML_STRING_TAG = "tag:yaml.org,2002:str"
+"""The tag that YAML gives plain text."""
 UNCLOSED = "FRONT_MATTER_UNCLOSED"
 NO_KEYS = "FRONT_MATTER_NO_KEYS"
 BAD_LINE = "FRONT_MATTER_LINE"

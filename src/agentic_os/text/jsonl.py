@@ -5,6 +5,7 @@ never a crash.
 """
 
 import json
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal, NoReturn
@@ -12,7 +13,6 @@ from typing import Final, Literal, NoReturn
 MAX_NESTING_LEVELS: Final = 200
 """Levels of arrays and objects that a document may nest; deeper ones are not JSON here."""
 
-_BOM: Final = b"\xef\xbb\xbf"
 
 JsonlFaultCode = Literal["LINE_TOO_LONG", "LINE_NOT_UTF8", "LINE_NOT_JSON", "LINE_TOO_DEEP"]
 
@@ -49,7 +49,7 @@ def iterate_stream(chunks: Iterable[bytes], *, max_line_bytes: int) -> Iterator[
     start = True
     for part in chunks:
         data = held + part if held else part
-        at = len(_BOM) if start and data.startswith(_BOM) else 0
+        at = len(BOM_UTF8) if start and data.startswith(BOM_UTF8) else 0
         start = start and not data
         while (end := data.find(b"\n", at)) >= 0:
             number += 1

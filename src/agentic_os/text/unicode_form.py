@@ -9,7 +9,14 @@ two. Names, links and words are compared in the composed form (NFC); what is sho
 'café'
 """
 
+import re
 import unicodedata
+
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+"""A control character, C0 or C1."""
+SURROGATE = re.compile("[\ud800-\udfff]")
+"""Half a character, which no encoding holds."""
+CONTROL_OR_SURROGATE = re.compile(f"{CONTROL.pattern}|{SURROGATE.pattern}")
 
 
 def composed(text: str) -> str:

@@ -8,8 +8,8 @@ import re
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
 
+from agentic_os.files.closing import SelfClosing
 from agentic_os.text import unsegmented
 from agentic_os.text.tokens import Term, index_extra, is_identifier, term_query
 from agentic_os.text.unicode_form import composed
@@ -32,7 +32,7 @@ class Passage:
     text: str
 
 
-class LineMatcher:
+class LineMatcher(SelfClosing):
     """Finds the best lines of texts for one query; use as a context manager."""
 
     def __init__(self, query: str) -> None:
@@ -52,14 +52,6 @@ class LineMatcher:
     def close(self) -> None:
         """Free the memory."""
         self._words.close()
-
-    def __enter__(self) -> Self:
-        """Return itself."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Close."""
-        self.close()
 
     def matches(self, text: str) -> bool:
         """Return whether a short text, a name say, answers the query in any of its terms."""

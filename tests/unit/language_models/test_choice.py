@@ -3,9 +3,9 @@ from dataclasses import replace
 import pytest
 
 from agentic_os.errors import SettingsError
+from agentic_os.files.processes import MAX_COMMAND_WORDS
 from agentic_os.language_models.choice import (
     MAX_LIMIT_SECONDS,
-    MAX_WORDS_ENTRIES,
     CommandChoice,
     HttpChoice,
     provider_for,
@@ -104,7 +104,7 @@ def test_a_key_that_would_break_the_header_is_refused_without_being_shown() -> N
     assert "ses" not in refused.value.message
 
 
-@pytest.mark.parametrize("words", [(), ("",), ("x",) * (MAX_WORDS_ENTRIES + 1), ("a", "b\0")])
+@pytest.mark.parametrize("words", [(), ("",), ("x",) * (MAX_COMMAND_WORDS + 1), ("a", "b\0")])
 def test_commands_that_cannot_be(words: tuple[str, ...]) -> None:
     with pytest.raises(SettingsError, match="command"):
         provider_for(replace(COMMAND, words=words), {})

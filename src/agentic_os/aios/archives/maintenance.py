@@ -5,13 +5,13 @@ over the old one (that is the commit), and what is staged is flushed. Signals: t
 than 30 local days are staged, flushed and then removed. A run finishes what a stopped one left.
 """
 
-import re
 from datetime import date, datetime, timedelta
 from typing import Final
 
 import msgspec
 
 from agentic_os.aios.archives.rotation import STAGED_BYTES, Archive, lines_of
+from agentic_os.aios.context.sources import SIGNAL_NAME
 from agentic_os.aios.folder.access import AiosAccess
 from agentic_os.aios.folder.json_text import JsonObject, compact, parse_object
 from agentic_os.aios.folder.tree import EVENTS, SIGNALS
@@ -28,8 +28,6 @@ KEPT_SIGNAL_DAYS: Final = 30
 DAY_MS: Final = 24 * 60 * 60 * 1000
 CLOCK: Final = "memory/.maintenance.json"
 SOURCE: Final = "dotaios cleanup"
-
-_SIGNAL_NAME = re.compile(r"(?:.*-)?(\d{4}-\d{2}-\d{2})\.jsonl", re.DOTALL)
 
 
 class CleanupData(msgspec.Struct, frozen=True, kw_only=True):
@@ -198,7 +196,7 @@ def _stale(writer: FolderWriter, now: datetime) -> list[str]:
     oldest = now.date() - timedelta(days=KEPT_SIGNAL_DAYS)
     found = []
     for name in writer.names(SIGNALS):
-        dated = _SIGNAL_NAME.fullmatch(name)
+        dated = SIGNAL_NAME.fullmatch(name)
         try:
             day = date.fromisoformat(dated[1]) if dated else now.date()
         except ValueError:

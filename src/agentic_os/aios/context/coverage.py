@@ -13,7 +13,7 @@ from agentic_os.text.budget import utf16_length
 COVERAGE_CHARS: Final = 512
 """UTF-16 units: pretty JSON under the longest key, the notice again, and a separator."""
 
-_VERSION: Final = 1
+_COVERAGE_VERSION: Final = 1
 _LONGEST_KEY: Final = "contextCoverage"
 _SEPARATOR_CHARS: Final = 2
 
@@ -50,7 +50,7 @@ class Coverage:
     def as_json(self) -> JsonObject:
         """Return the JSON form."""
         return {
-            "version": _VERSION,
+            "version": _COVERAGE_VERSION,
             "selectedProjectReadme": {
                 "excerptClipped": self.excerpt_clipped,
                 "budgetOmitted": self.budget_omitted,

@@ -53,7 +53,7 @@ SIGNAL_FILE_BYTES: Final = 1024 * 1024
 SIGNAL_FOLDER_ENTRIES: Final = 8192
 SIGNAL_FILES: Final = 64
 
-_SIGNAL_NAME = re.compile(r"(?:.*-)?(\d{4}-\d{2}-\d{2})\.jsonl", re.DOTALL)
+SIGNAL_NAME = re.compile(r"(?:.*-)?(\d{4}-\d{2}-\d{2})\.jsonl", re.DOTALL)
 _BUDGET_CODES: Final = dict.fromkeys(("files", "bytes", "entries"), BUDGET_EXCEEDED)
 
 Row = TypeVar("Row", SessionRow, TimelineRow)
@@ -159,7 +159,7 @@ class ProjectionSources:
             too_many=SIGNAL_FOLDER_LIMIT,
             charges=self.charges,
         )
-        dated = [(entry, _SIGNAL_NAME.fullmatch(entry.name)) for entry in entries or ()]
+        dated = [(entry, SIGNAL_NAME.fullmatch(entry.name)) for entry in entries or ()]
         chosen = [
             (entry, match.group(1))
             for entry, match in dated

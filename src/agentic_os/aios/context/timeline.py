@@ -12,6 +12,7 @@ from datetime import datetime, tzinfo
 from typing import Final
 
 from agentic_os.aios.folder.json_text import (
+    ISO_DATE_CHARS,
     Json,
     JsonObject,
     instant_ms,
@@ -24,8 +25,6 @@ UPDATE_TYPE: Final = "update"
 UPDATE_SOURCE: Final = "dotaios update"
 HOUSEKEEPING: Final = frozenset({"brief", "memory.maintenance", "memory-promotion"})
 """Types of records that tools write about themselves; they take no place in a projection."""
-
-_DATE_CHARS: Final = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +46,7 @@ class SessionRow:
     @property
     def date(self) -> str:
         """The date part of ``captured_at``."""
-        return self.captured_at[:_DATE_CHARS]
+        return self.captured_at[:ISO_DATE_CHARS]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +101,7 @@ def timeline_rows(
         value = row.get("ts")
         stamp = value if isinstance(value, str) else ""
         yield TimelineRow(
-            date=_local_day(stamp, days, zone) or stamp[:_DATE_CHARS] or file_date,
+            date=_local_day(stamp, days, zone) or stamp[:ISO_DATE_CHARS] or file_date,
             timestamp=stamp or f"{file_date}T00:00:00",
             summary=_summary(row),
             row=row,
@@ -111,7 +110,7 @@ def timeline_rows(
 
 def _local_day(stamp: str, days: Sequence[str], zone: tzinfo | None) -> str | None:
     """Return the local day of a time, if only that one is among ``days``."""
-    if zone is None or not stamp or stamp[:_DATE_CHARS] in days:
+    if zone is None or not stamp or stamp[:ISO_DATE_CHARS] in days:
         return None
     instant = instant_ms(stamp)
     if instant is None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from agentic_os.aios.folder.faults import FRONT_MATTER_INVALID, INVALID_UTF8, fault
 from agentic_os.errors import AiosError
+from agentic_os.text.front_matter import YAML_STRING_TAG
 
 if TYPE_CHECKING:
     from yaml import SafeLoader
@@ -25,7 +26,6 @@ _OPENING = re.compile(rb"(?:\xef\xbb\xbf)?---\r?\n")
 _CLOSING = re.compile(rb"(?:^|\n)---(?:\r?\n|\Z)")
 _FIRST_LINE: Final = 2
 """The line of a file on which the text between the delimiters begins."""
-_STRING_TAG: Final = "tag:yaml.org,2002:str"
 _CORE_SCALARS: Final = (
     ("null", r"^(?:~|null|Null|NULL|)$"),
     ("bool", r"^(?:true|True|TRUE|false|False|FALSE)$"),
@@ -140,18 +140,18 @@ def _fields(block: str) -> dict[str, Field]:
     return {
         key.value: _field(value)
         for key, value in root.value
-        if isinstance(key.value, str) and key.tag == _STRING_TAG
+        if isinstance(key.value, str) and key.tag == YAML_STRING_TAG
     }
 
 
 def _field(node: "Node") -> Field:
     from yaml.nodes import ScalarNode, SequenceNode
 
-    if isinstance(node, ScalarNode) and node.tag == _STRING_TAG:
+    if isinstance(node, ScalarNode) and node.tag == YAML_STRING_TAG:
         return Field(text=node.value)
     if isinstance(node, SequenceNode):
         items = (item for item in node.value if isinstance(item, ScalarNode))
-        return Field(items=tuple(item.value for item in items if item.tag == _STRING_TAG))
+        return Field(items=tuple(item.value for item in items if item.tag == YAML_STRING_TAG))
     return Field()
 
 

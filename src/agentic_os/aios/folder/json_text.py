@@ -16,6 +16,7 @@ from decimal import Decimal
 from typing import Final, TypeAlias
 
 from agentic_os.text.jsonl import iterate_jsonl, parse_json
+from agentic_os.text.unicode_form import SURROGATE
 
 Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
 JsonObject: TypeAlias = dict[str, "Json"]
@@ -24,7 +25,8 @@ MAX_EXACT_INTEGER: Final = 2**53
 """Largest integer that a JavaScript number always holds exactly."""
 
 _EXPONENT_FROM: Final = 1e21
-_SURROGATE = re.compile("[\ud800-\udfff]")
+ISO_DATE_CHARS: Final = 10
+"""A record's time begins with its date: YYYY-MM-DD."""
 _INSTANT = re.compile(
     r"(\d{4})-(\d{2})-(\d{2})"
     r"(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s*(Z|z|[+-]\d{2}:?\d{2})?)?"
@@ -156,4 +158,4 @@ def _plain(value: Json) -> Json:
 
 def _escaped(text: str) -> str:
     """Spell lone surrogates as escapes, so that the text can be encoded."""
-    return _SURROGATE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+    return SURROGATE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)

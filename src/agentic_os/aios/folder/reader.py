@@ -19,8 +19,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeVar
 
 from agentic_os.aios.folder.allowance import Amount, Charges
 from agentic_os.aios.folder.faults import (
@@ -36,6 +35,7 @@ from agentic_os.aios.folder.faults import (
 from agentic_os.aios.folder.layer import FileLayer, Stamp
 from agentic_os.aios.folder.root import open_root
 from agentic_os.errors import AiosError
+from agentic_os.files.closing import SelfClosing
 from agentic_os.files.reading import MAX_DEPTH_FOLDERS, Entry, Folder
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def _naming(
     return naming
 
 
-class FolderReader:
+class FolderReader(SelfClosing):
     """One root folder, open for one request. Use it as a context manager.
 
     Relative paths are POSIX; the empty path is the root itself.
@@ -121,19 +121,6 @@ class FolderReader:
         self._passed: dict[str, Stamp] = {}
         self._held_files: dict[str, Stamp | None] = {}
         self._held_folders: dict[str, Stamp | None] = {}
-
-    def __enter__(self) -> Self:
-        """Return the reader itself."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close every handle."""
-        self.close()
 
     def close(self) -> None:
         """Close every handle; closing twice is fine."""

@@ -25,9 +25,9 @@ RefusalReason = Literal[
 ]
 
 KIND: Final = "dotaios.source-evidence/v1"
-MIN_BUDGET_CHARS: Final = 3530
-MAX_BUDGET_CHARS: Final = 32_000
-DEFAULT_BUDGET_CHARS: Final = 6000
+MIN_PAGE_CHARS: Final = 3530
+MAX_PAGE_CHARS: Final = 32_000
+DEFAULT_PAGE_CHARS: Final = 6000
 
 _RECOVERY: Final = "Search again within the current memory scope and follow the new reference."
 _UNIT_BYTES: Final = 3  # one UTF-16 unit never stands for more bytes of UTF-8
@@ -69,7 +69,7 @@ class SourceRefusal:
         }
         if self.minimum is not None:
             value["minimum"] = self.minimum
-            value["maximum"] = MAX_BUDGET_CHARS
+            value["maximum"] = MAX_PAGE_CHARS
         return value
 
 

@@ -34,7 +34,7 @@ SOURCE_BYTES: Final = 4 * 1024 * 1024
 MAX_OFFSET_BYTES: Final = 2**53 - 1
 
 _PREFIX: Final = "ds1."
-_VERSION: Final = 1
+_REFERENCE_VERSION: Final = 1
 _KEYS: Final = ("v", "source", "scope", "project", "root", "file", "digest", "offset")
 _SHAPE = re.compile(r"ds1\.[A-Za-z0-9_-]+")
 _HASH = re.compile(r"[a-f0-9]{64}")
@@ -131,7 +131,7 @@ def byte_limit(source: str) -> int:
 def encode(reference: Reference) -> str:
     """Write a reference."""
     document: JsonObject = {
-        "v": _VERSION,
+        "v": _REFERENCE_VERSION,
         "source": reference.source,
         "scope": reference.scope,
         "project": reference.project,
@@ -158,7 +158,7 @@ def decode(text: str) -> Reference:
     except (binascii.Error, UnicodeDecodeError):
         raise ValueError("not a reference") from None
     document = parse_object(raw)
-    if document is None or tuple(document) != _KEYS or document["v"] != _VERSION:
+    if document is None or tuple(document) != _KEYS or document["v"] != _REFERENCE_VERSION:
         raise ValueError("not a reference")
     reference = _validated(document)
     if encode(reference) != text:

@@ -23,9 +23,9 @@ from agentic_os.aios.folder.faults import (
 )
 from agentic_os.aios.folder.reader import FolderReader
 from agentic_os.aios.follow.pages import (
-    DEFAULT_BUDGET_CHARS,
-    MAX_BUDGET_CHARS,
-    MIN_BUDGET_CHARS,
+    DEFAULT_PAGE_CHARS,
+    MAX_PAGE_CHARS,
+    MIN_PAGE_CHARS,
     FollowRefusedError,
     RefusalReason,
     SourceAnswer,
@@ -62,7 +62,7 @@ def follow_source(
     policy: MemoryPolicy,
     *,
     reference: str,
-    budget: int = DEFAULT_BUDGET_CHARS,
+    budget: int = DEFAULT_PAGE_CHARS,
 ) -> SourceAnswer:
     """Read the page that ``reference`` points to; a refusal is an answer, not an error.
 
@@ -92,8 +92,8 @@ def _accepted(policy: MemoryPolicy, reference: str, budget: int) -> Reference:
         raise FollowRefusedError("invalid_reference") from None
     if wanted.scope != policy.mode:
         raise FollowRefusedError("scope_mismatch")
-    if not MIN_BUDGET_CHARS <= budget <= MAX_BUDGET_CHARS:
-        raise FollowRefusedError("insufficient_budget", MIN_BUDGET_CHARS)
+    if not MIN_PAGE_CHARS <= budget <= MAX_PAGE_CHARS:
+        raise FollowRefusedError("insufficient_budget", MIN_PAGE_CHARS)
     return wanted
 
 

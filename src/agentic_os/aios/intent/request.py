@@ -5,7 +5,6 @@ part of the answer comes first; what remains of the budget goes to the working c
 Everything that cannot be verified is a refusal with a closed reason.
 """
 
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -35,6 +34,7 @@ from agentic_os.aios.policy import MemoryPolicy
 from agentic_os.aios.projects.routing import ConventionKind, ProjectRoute
 from agentic_os.aios.projects.values import ProjectIdentity
 from agentic_os.errors import AiosError
+from agentic_os.text.unicode_form import CONTROL_OR_SURROGATE
 
 INTENT_CHARS: Final = 1000
 """Code points of an intent."""
@@ -43,7 +43,6 @@ MIN_BUDGET_CHARS: Final = 1024
 MAX_BUDGET_CHARS: Final = 32_000
 SHRINK_ATTEMPTS: Final = 4
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _SLACK_CHARS: Final = 8
 
 
@@ -74,7 +73,11 @@ def resolve_intent(
     Raises:
         AiosError: DOTAIOS_ARGUMENT_INVALID; DOTAIOS_FOLDER_MISSING.
     """
-    if intent.strip() != intent or not 0 < len(intent) <= INTENT_CHARS or _CONTROL.search(intent):
+    if (
+        intent.strip() != intent
+        or not 0 < len(intent) <= INTENT_CHARS
+        or CONTROL_OR_SURROGATE.search(intent)
+    ):
         raise argument_fault(
             f"the intent must have 1 to {INTENT_CHARS} characters, no control characters and "
             "no white space around it"

@@ -13,6 +13,7 @@ from typing import Final, Literal
 from agentic_os.aios.folder.json_text import JsonObject
 from agentic_os.aios.folder.reader import FolderReader
 from agentic_os.errors import AiosError
+from agentic_os.text.unicode_form import CONTROL_OR_SURROGATE
 
 ToolStatus = Literal["matched", "no_match", "refused"]
 Marker = Literal["configured", "missing", "unsafe"]
@@ -23,7 +24,6 @@ CAPABILITY_CHARS: Final = 100
 PARAMETER_CHARS: Final = 500
 MAX_PAGE_SIZE: Final = 100
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _MESSAGE_ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,199}")
 _WRITING = re.compile(
     r"(?:^|[._-])(?:send|write|create|update|delete|remove|trash|move|modify|reply|forward)"
@@ -125,7 +125,12 @@ def read_marker(reader: FolderReader) -> Marker:
 def resolve_tool(request: ToolRequest, marker: Marker) -> ToolResolution:
     """Resolve a request through the closed table."""
     name = request.capability
-    if not name or name.strip() != name or len(name) > CAPABILITY_CHARS or _CONTROL.search(name):
+    if (
+        not name
+        or name.strip() != name
+        or len(name) > CAPABILITY_CHARS
+        or CONTROL_OR_SURROGATE.search(name)
+    ):
         return ToolResolution(
             status="refused", capability=None, configured=False, reason="invalid_capability"
         )
@@ -181,7 +186,9 @@ def _value(parameter: str, request: ToolRequest) -> str | None:
             text = request.query or ""
             fits = 0 < len(text) <= PARAMETER_CHARS and text.strip() == text
             return (
-                text if fits and not text.startswith("--") and not _CONTROL.search(text) else None
+                text
+                if fits and not text.startswith("--") and not CONTROL_OR_SURROGATE.search(text)
+                else None
             )
         case "message_id":
             text = request.message_id or ""

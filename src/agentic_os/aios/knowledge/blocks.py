@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from agentic_os.aios.folder.faults import argument_fault
+from agentic_os.aios.notes.records import SUMMARY_CHARS
 from agentic_os.aios.writing.faults import NO_PROMOTED_BLOCK, write_fault
 from agentic_os.aios.writing.plan import sha256
 
 Operation = Literal["add", "replace", "remove", "supersede"]
 
-SUMMARY_CHARS: Final = 4000
 
 _MARKER = re.compile(r"<!-- dotaios-promotion: content_hash=([0-9a-f]{64}) -->")
 _SOURCE = re.compile(r"Source: `([^`]*)`")

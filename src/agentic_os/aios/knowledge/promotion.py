@@ -160,7 +160,7 @@ class _Place:
 
     def __exit__(self, *_: object) -> None:
         if self._outside is not None:
-            self._outside.__exit__(None, None, None)
+            self._outside.close()
 
 
 def _prepared(access: AiosAccess, writer: FolderWriter, asked: PromotionRequest) -> _Prepared:

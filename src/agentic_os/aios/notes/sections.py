@@ -23,11 +23,11 @@ from agentic_os.aios.writing.faults import DAILY_FILLED, write_fault
 from agentic_os.aios.writing.opening import journal_of, open_for_writing, require_memory
 from agentic_os.aios.writing.plan import ChangeData, Plan, Target, carry_out_now
 from agentic_os.aios.writing.writer import FolderWriter
+from agentic_os.text.markdown.code import COMMENT
 
 SECTION_BYTES: Final = 64 * 1024
 
 _HEADING = re.compile(r"^#{1,3} ", re.MULTILINE)
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 
 
 def set_section(
@@ -51,7 +51,7 @@ def set_section(
     day = now.date().isoformat()
     with open_for_writing(access, policy) as writer:
         note, target = _note(writer, day, iso_utc(now), "today")
-        filled = _COMMENT.sub("", section_text(note, name)).strip()
+        filled = COMMENT.sub("", section_text(note, name)).strip()
         if filled and filled != body and not replace:
             raise write_fault(DAILY_FILLED, target.path, detail=name)
         return _written(writer, access, "daily", target, with_section(note, name, body))

@@ -23,6 +23,7 @@ from agentic_os.aios.folder.headings import without_empty_headings
 from agentic_os.aios.folder.reader import SourceRead
 from agentic_os.aios.folder.tree import PROJECTS, README
 from agentic_os.text.budget import cut_utf16, utf16_length
+from agentic_os.text.unicode_form import CONTROL
 
 EXCERPT_CHARS: Final = 1200
 """UTF-16 units of a README's excerpt, the ellipsis included."""
@@ -30,7 +31,6 @@ SELECTOR_CHARS: Final = 200
 """Code points of a project selector."""
 
 _SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _H1 = re.compile(r"#\s+(.+)")
 _LEADING_H1 = re.compile(r"#\s+[^\n]+(?:\n|\Z)")
 _BULLET = re.compile(r"[-*]\s")
@@ -101,7 +101,7 @@ def clean_selector(selector: str) -> str:
             characters.
     """
     trimmed = selector.strip()
-    if not trimmed or len(selector) > SELECTOR_CHARS or _CONTROL.search(selector):
+    if not trimmed or len(selector) > SELECTOR_CHARS or CONTROL.search(selector):
         raise argument_fault(
             f"the project selector must be a slug or stable id of 1 to {SELECTOR_CHARS} "
             "characters without control characters"

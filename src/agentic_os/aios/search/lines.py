@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from agentic_os.aios.folder.json_text import JsonObject, compact
+from agentic_os.aios.folder.json_text import ISO_DATE_CHARS, JsonObject, compact
 from agentic_os.aios.search.matching import Query
 from agentic_os.aios.search.snippets import Snippet
 from agentic_os.aios.search.values import (
@@ -15,19 +15,17 @@ from agentic_os.aios.search.values import (
     SearchHit,
     SessionHit,
 )
-from agentic_os.text.budget import cut_utf16, utf16_length
+from agentic_os.text.budget import shortened_utf16
 from agentic_os.text.fencing import one_line
 
 PASSAGE_CHARS: Final = 140
 """UTF-16 units of a passage."""
-TITLE_CHARS: Final = 80
+SHOWN_TITLE_CHARS: Final = 80
 """UTF-16 units of a session's title."""
 RECORD_CHARS: Final = 100
 """UTF-16 units of a memory record's summary."""
 
-_ELLIPSIS: Final = "..."
 _LINE_END = re.compile(r"\s*\n\s*")
-_DATE_CHARS: Final = 10
 
 
 def answer_lines(answer: SearchAnswer) -> Iterator[str]:
@@ -83,7 +81,7 @@ def _hit(hit: SearchHit, query: Query) -> Iterator[str]:
             agent = hit.agent or "manual"
             copy = "" if hit.conflict_of is None else f"  (conflict copy of {hit.conflict_of})"
             yield f"  [{hit.date or '?'}] {agent}{project}  {hit.session_id or ''}{copy}".rstrip()
-            yield f"    {_shown(hit.title, TITLE_CHARS, query)}"
+            yield f"    {_shown(hit.title, SHOWN_TITLE_CHARS, query)}"
             for snippet in hit.matches:
                 yield f"    {_shown(snippet.content, PASSAGE_CHARS, query)}"
         case MemoryHit():
@@ -95,7 +93,7 @@ def _record(hit: MemoryHit, query: Query) -> Iterator[str]:
     kind = _text(record, "type") or "?"
     places = " / ".join(text for name in ("project", "domain") if (text := _text(record, name)))
     summary = _text(record, "summary") or _text(record, "type") or compact(record)
-    date = _text(record, "ts")[:_DATE_CHARS] or "?"
+    date = _text(record, "ts")[:ISO_DATE_CHARS] or "?"
     suffix = f" ({places})" if places else ""
     yield f"  [{date}] {kind}{suffix}: {_shown(summary, RECORD_CHARS, query)}"
     if hit.matched_field != "summary":
@@ -104,10 +102,7 @@ def _record(hit: MemoryHit, query: Query) -> Iterator[str]:
 
 
 def _shown(text: str, limit: int, query: Query) -> str:
-    text = _LINE_END.sub(" / ", text)
-    if utf16_length(text) > limit:
-        text = cut_utf16(text, limit - len(_ELLIPSIS)) + _ELLIPSIS
-    return query.mark(text)
+    return query.mark(shortened_utf16(_LINE_END.sub(" / ", text), limit))
 
 
 def _lines(snippet: Snippet) -> str:

@@ -41,14 +41,13 @@ from agentic_os.aios.search.streams import (
     whole_record,
 )
 from agentic_os.aios.search.values import MarkdownHit, MemoryHit
-from agentic_os.text.budget import cut_utf16, utf16_length
+from agentic_os.text.budget import shortened_utf16
 
 NOTE_FOLDERS: Final = ("daily", "inbox")
 VALUE_CHARS: Final = 160
 """UTF-16 units of a matched value, the dots included."""
 
 _SHARD = re.compile(r"(events|signals)-archive\.(\d{6})\.jsonl")
-_ELLIPSIS: Final = "..."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,7 +191,7 @@ class MemoryScope:
                 MemoryHit(
                     source=candidate.source,
                     matched_field=candidate.matched_field,
-                    value=_cut(candidate.value),
+                    value=shortened_utf16(candidate.value, VALUE_CHARS),
                     kind=candidate.match.kind,
                     score=candidate.match.score,
                     record=candidate.record,
@@ -238,9 +237,3 @@ def _texts(record: JsonObject) -> Iterator[str]:
 def _time(record: JsonObject) -> str:
     value = record.get("ts")
     return value if isinstance(value, str) else ""
-
-
-def _cut(value: str) -> str:
-    if utf16_length(value) <= VALUE_CHARS:
-        return value
-    return cut_utf16(value, VALUE_CHARS - len(_ELLIPSIS)) + _ELLIPSIS

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
+from agentic_os.aios.folder.front_matter import FRONT_MATTER_BYTES
 from agentic_os.aios.folder.json_text import JsonObject, instant_ms
 from agentic_os.aios.folder.tree import SESSIONS
 from agentic_os.aios.sessions.faults import session_fault
@@ -30,12 +31,11 @@ DOCUMENT_BYTES: Final = 1024 * 1024
 TURN_BYTES: Final = 256 * 1024
 TURNS: Final = 10_000
 TITLE_CHARS: Final = 80
-FRONT_MATTER_BYTES: Final = 16 * 1024
 ENCODING: Final = "escaped-lines-v1"
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}")
 _ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,127}")
-_OPERATION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+OPERATION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _HEX = re.compile(r"[0-9a-f]{64}")
 _MARKER = re.compile(r"\*\*([a-z][a-z0-9_-]{0,31})(?: · (\d{2}:\d{2}))?\*\*")
 _PLAIN = re.compile(r"[A-Za-z~/_][A-Za-z0-9_./:+~-]*|\d{4}-\d\d-\d\dT[0-9:.]+(?:Z|[+-]\d\d:\d\d)")
@@ -329,7 +329,7 @@ def _check(session: Session) -> None:
             for name, text in texts
         )
         and (session.operation_id is None) == (session.request_hash is None)
-        and (session.operation_id is None or _OPERATION.fullmatch(session.operation_id))
+        and (session.operation_id is None or OPERATION.fullmatch(session.operation_id))
         and (session.request_hash is None or _HEX.fullmatch(session.request_hash))
         and (session.operation_id is None or session.turns == 0)
     )

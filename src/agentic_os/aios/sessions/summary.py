@@ -15,7 +15,7 @@ from agentic_os.aios.folder.faults import argument_fault
 from agentic_os.aios.folder.json_text import JsonObject, compact, iso_utc, parse_strict
 from agentic_os.aios.policy import resolve_policy
 from agentic_os.aios.sessions.capture import identified, read_session
-from agentic_os.aios.sessions.codec import Session, parse, render, row_of, sha256
+from agentic_os.aios.sessions.codec import OPERATION, Session, parse, render, row_of, sha256
 from agentic_os.aios.sessions.faults import session_fault
 from agentic_os.aios.sessions.store import Index, SessionStore, document_paths
 from agentic_os.aios.writing.faults import MEMORY_OFF, TEXT_REFUSED, write_fault
@@ -25,7 +25,6 @@ from agentic_os.aios.writing.writer import FolderWriter
 REQUEST_BYTES: Final = 65_536
 SOURCE_TYPE: Final = "save-session"
 
-_OPERATION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _AGENT = re.compile(r"[a-z][a-z0-9_-]{0,31}")
 _UNFIT = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
@@ -72,7 +71,7 @@ def read_request(data: bytes) -> SummaryRequest:
     if (
         outer["version"] != 1
         or isinstance(outer["version"], bool)
-        or not (isinstance(operation, str) and _OPERATION.fullmatch(operation))
+        or not (isinstance(operation, str) and OPERATION.fullmatch(operation))
         or not (isinstance(agent, str) and _AGENT.fullmatch(agent))
         or not (isinstance(summary, str) and summary.strip() and not _UNFIT.search(summary))
     ):

@@ -25,7 +25,7 @@ RECORDS: Final = 50
 RECORDS_BYTES: Final = 16 * 1024 * 1024
 CHANGES: Final = ".dotaios/changes"
 
-_VERSION: Final = 1
+_CHANGE_VERSION: Final = 1
 _STAMP: Final = "%Y%m%dT%H%M%S.%fZ"
 _SHOWN_CHARS: Final = 8
 
@@ -65,7 +65,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     operation: str
     op: str
     targets: tuple[RecordedTarget, ...]
-    version: int = _VERSION
+    version: int = _CHANGE_VERSION
     root: str | None = None
 
 

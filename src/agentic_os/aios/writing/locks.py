@@ -31,6 +31,7 @@ from agentic_os.aios.writing.faults import (
     write_fault,
 )
 from agentic_os.aios.writing.writer import PRIVATE, FolderWriter
+from agentic_os.files.handles import READ_FLAGS
 from agentic_os.files.running import is_running
 
 STALE_SECONDS: Final = 5 * 60
@@ -39,7 +40,6 @@ STORE_WAIT_SECONDS: Final = 10.0
 RECORD_BYTES: Final = 4096
 
 _STEP_SECONDS: Final = (0.010, 0.045)
-_READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,7 +159,7 @@ def _sweep(writer: FolderWriter, folder: int, name: str) -> None:
         if not (other.startswith(f".{name}.") and other.endswith(".tmp")):
             continue
         with suppress(OSError):
-            handle = os.open(other, _READ, dir_fd=folder)
+            handle = os.open(other, READ_FLAGS, dir_fd=folder)
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 writer.system.unlink(folder, other)
@@ -170,7 +170,7 @@ def _sweep(writer: FolderWriter, folder: int, name: str) -> None:
 def _take_over(writer: FolderWriter, folder: int, name: str, form: LockForm) -> None:
     """Rename an abandoned lock away; a live one stays."""
     try:
-        handle = os.open(name, _READ, dir_fd=folder)
+        handle = os.open(name, READ_FLAGS, dir_fd=folder)
     except FileNotFoundError:
         return
     try:
@@ -209,7 +209,7 @@ def _abandoned(record: JsonObject | None, age_seconds: float) -> bool:
 def _release(writer: FolderWriter, folder: int, name: str, token: str) -> None:
     """Remove our lock; one that somebody took over stays theirs."""
     with suppress(FileNotFoundError):
-        handle = os.open(name, _READ, dir_fd=folder)
+        handle = os.open(name, READ_FLAGS, dir_fd=folder)
         try:
             text = os.read(handle, RECORD_BYTES).decode("utf-8", "replace")
         finally:

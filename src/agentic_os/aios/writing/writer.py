@@ -21,8 +21,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 from uuid import uuid4
 
 from agentic_os.aios.folder.layer import FileLayer, Stamp, stamp_of
@@ -30,6 +29,8 @@ from agentic_os.aios.folder.root import open_root
 from agentic_os.aios.folder.system import System
 from agentic_os.aios.writing.faults import CONFLICT, UNSAFE_TARGET, WRITE_FAILED, write_fault
 from agentic_os.errors import AiosError, FilesError
+from agentic_os.files.closing import SelfClosing
+from agentic_os.files.handles import READ_FLAGS
 from agentic_os.files.reading import Folder
 
 CONTENT: Final = 0o644
@@ -41,7 +42,6 @@ FILE_BYTES: Final = 16 * 1024 * 1024
 """A larger file is not replaced."""
 FOLDER_ENTRIES: Final = 50_000
 
-_READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _PARTIAL = re.compile(
     r"\.(.+)\.[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\.tmp"
 )
@@ -64,7 +64,7 @@ class Seen:
 MISSING: Final = Seen(data=b"", stamp=None)
 
 
-class FolderWriter:
+class FolderWriter(SelfClosing):
     """One AIOS folder, open for one change. Use it as a context manager.
 
     Relative paths are POSIX.
@@ -87,17 +87,8 @@ class FolderWriter:
         self.system = system or System()
         self._root, self._folder = open_root(root, files or FileLayer())
 
-    def __enter__(self) -> Self:
-        """Return the writer itself."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close the root."""
+    def close(self) -> None:
+        """Close the root; closing twice is fine."""
         self._folder.close()
 
     @classmethod
@@ -405,7 +396,7 @@ def _stamp(folder: int, name: str) -> Stamp | None:
 
 
 def _read(folder: int, name: str, size: int) -> bytes:
-    handle = os.open(name, _READ, dir_fd=folder)
+    handle = os.open(name, READ_FLAGS, dir_fd=folder)
     try:
         chunks: list[bytes] = []
         while chunk := os.read(handle, size + 1):

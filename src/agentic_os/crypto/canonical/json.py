@@ -28,7 +28,6 @@ import msgspec
 from agentic_os.crypto.canonical.reader import decode
 from agentic_os.crypto.canonical.values import (
     NESTING_LEVELS,
-    SURROGATE,
     JsonInput,
     JsonValue,
     Number,
@@ -37,6 +36,7 @@ from agentic_os.crypto.canonical.values import (
     is_number,
 )
 from agentic_os.errors import CryptoError
+from agentic_os.text.unicode_form import SURROGATE
 
 CANONICALIZATION = "AIII-CANONICAL-JSON-V1"
 

@@ -17,13 +17,13 @@ from typing import NoReturn
 from agentic_os.crypto.canonical.values import (
     INTEGER_DIGITS_CHARS,
     NESTING_LEVELS,
-    SURROGATE,
     JsonValue,
     Number,
     invalid,
     is_nested_too_deep,
     is_number,
 )
+from agentic_os.text.unicode_form import SURROGATE
 
 _SUSPICIOUS_ESCAPE = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
 

@@ -10,7 +10,6 @@ from agentic_os.errors import CryptoError
 NESTING_LEVELS = 64
 INTEGER_DIGITS_CHARS = 4_000  # Python itself refuses to convert more than 4,300 digits
 
-SURROGATE = re.compile("[\ud800-\udfff]")
 
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]*[1-9])?")
 

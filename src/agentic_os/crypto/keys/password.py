@@ -10,7 +10,7 @@ import textwrap
 from dataclasses import dataclass
 from typing import Final
 
-SALT_BYTES: Final = 16
+PASSWORD_SALT_BYTES: Final = 16
 BLOCK_BYTES: Final = 16
 KEY_BYTES: Final = 32
 
@@ -42,7 +42,7 @@ def encrypt_pkcs8(key: bytes, password: str, cost: Cost) -> bytes:
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
     from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 
-    salt, start = secrets.token_bytes(SALT_BYTES), secrets.token_bytes(BLOCK_BYTES)
+    salt, start = secrets.token_bytes(PASSWORD_SALT_BYTES), secrets.token_bytes(BLOCK_BYTES)
     kdf = Scrypt(salt=salt, length=KEY_BYTES, n=cost.rounds, r=_BLOCK_SIZE, p=_PARALLEL)
     cipher = Cipher(algorithms.AES256(kdf.derive(password.encode())), modes.CBC(start)).encryptor()
     padding = BLOCK_BYTES - len(key) % BLOCK_BYTES

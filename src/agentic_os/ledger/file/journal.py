@@ -26,13 +26,14 @@ How a journal comes to be, torn tails included, is told in ``opening.py``.
 from collections import deque
 from collections.abc import Mapping, Sequence
 from itertools import islice
-from typing import Final, NamedTuple, Self
+from typing import Final, NamedTuple
 
 from agentic_os.crypto.canonical.texts import bare_hash
 from agentic_os.crypto.keys.pairs import SigningKey
 from agentic_os.crypto.tlog.merkle import HASH_BYTES, leaf_hash
 from agentic_os.crypto.tlog.merkle_tree import MerkleTree
 from agentic_os.errors import LedgerError
+from agentic_os.files.closing import SelfClosing
 from agentic_os.files.publishing import ExclusiveLock
 from agentic_os.ledger.answers import VerifyData
 from agentic_os.ledger.file.storage import LineReader, Storage
@@ -54,7 +55,7 @@ class SignedDraft(NamedTuple):
     role: Role
 
 
-class Journal:
+class Journal(SelfClosing):
     """An open, verified ledger that can grow; made by ``opening``, ended by ``close``."""
 
     __slots__ = (
@@ -168,14 +169,6 @@ class Journal:
         self._storage.close()
         if self._lock is not None:
             self._lock.release()
-
-    def __enter__(self) -> Self:
-        """Return itself."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Close."""
-        self.close()
 
     def _admit(self, fork: Chain, one: SignedDraft, signers: Signers) -> Step:
         key = signers.get(one.role)

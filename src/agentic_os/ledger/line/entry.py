@@ -29,7 +29,7 @@ from agentic_os.ledger.line.vocabulary import EntryType, entry_type
 
 LINE_BYTES: Final = 1024 * 1024
 """Longest line, its LF included; the writer and every reader hold to the same number."""
-SALT_BYTES: Final = 16
+ENTRY_SALT_BYTES: Final = 16
 GENESIS_PREV_HASH: Final = ZERO_SHA256_TEXT
 
 _NANOSECONDS: Final = 1_000_000_000
@@ -95,7 +95,7 @@ def timestamp(nanoseconds: int | None = None) -> str:
 
 def new_salt() -> str:
     """16 random bytes as hex: makes leaf hashes unguessable."""
-    return secrets.token_hex(SALT_BYTES)
+    return secrets.token_hex(ENTRY_SALT_BYTES)
 
 
 def encode_entry(drafted: Draft, *, seq: int, ts: str, salt: str) -> bytes:

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
+from agentic_os.text.front_matter import YAML_STRING_TAG
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -36,7 +38,6 @@ _BOOLEANS = frozenset(
     form for word in _BOOLEAN_WORDS for form in (word, word.capitalize(), word.upper())
 )
 _MAPPING, _SCALAR = "mapping", "scalar"  # what a node says it is
-_STRING_TAG = "tag:yaml.org,2002:str"
 
 
 class Broken(msgspec.Struct, frozen=True, kw_only=True):
@@ -134,7 +135,7 @@ def scalar(node: Any) -> Scalar | None:
         return None
     text: str = node.value
     kind: ScalarKind = "text"
-    if not node.style and node.tag != _STRING_TAG:
+    if not node.style and node.tag != YAML_STRING_TAG:
         if text in _NULLS:
             kind = "null"
         elif text in _BOOLEANS:

@@ -21,6 +21,7 @@ from agentic_os.aios.search.values import SCOPES
 from agentic_os.errors import AgenticOSError
 from agentic_os.server.codes import ERRORS
 from agentic_os.server.scope.aios import Access
+from agentic_os.text.unicode_form import CONTROL
 
 PROJECT_CHARS: Final = 200
 CONTEXT_BUDGET: Final = (256, 32_000, 6_000)
@@ -28,7 +29,6 @@ SEARCH_BUDGET: Final = (3_530, 32_000, 6_000)
 SKILL_BUDGET: Final = (256, 32_000, 6_000)
 MODES: Final = ("shared", "project", "off")
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 Arguments = Mapping[str, object]
 
@@ -134,7 +134,7 @@ def _selector(arguments: Arguments, *, plain: bool = False) -> str | None:
         not isinstance(value, str)
         or not 1 <= len(value) <= PROJECT_CHARS
         or not value.strip()
-        or _CONTROL.search(value)
+        or CONTROL.search(value)
         or (plain and re.search(r"[\s/\\]", value))
     ):
         raise _wrong("`project` must be a project's slug or id")

@@ -9,6 +9,9 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 # What can open a region. Each alternative starts with a literal, which the matcher skips to.
+COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+"""A comment of HTML, which Markdown shows nothing of."""
+
 _OPENING = re.compile(r"`+|~{3,}|<!--")
 _FENCE_LINE = re.compile(r"^[ \t]*(`{3,}|~{3,})[ \t]*$", re.MULTILINE)
 _TICKS = re.compile(r"`+")

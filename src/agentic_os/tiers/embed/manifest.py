@@ -16,7 +16,7 @@ SourceKind = Literal["hub", "package", "folder"]
 
 MANIFEST = "model.json"
 MANIFEST_SCHEMA = "agentic-os/model/v1"
-MANIFEST_BYTES = 1024 * 1024
+MODEL_MANIFEST_BYTES = 1024 * 1024
 MAX_DIMENSION = 16_384
 MAX_WINDOW_TOKENS = 1_000_000
 MAX_FILES_ENTRIES = 1_000

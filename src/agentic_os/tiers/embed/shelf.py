@@ -21,7 +21,7 @@ from agentic_os.files.publishing import ExclusiveLock, private_folder, publish
 from agentic_os.files.reading import Folder
 from agentic_os.tiers.embed.manifest import (
     MANIFEST,
-    MANIFEST_BYTES,
+    MODEL_MANIFEST_BYTES,
     Manifest,
     ModelFile,
     read_manifest,
@@ -154,7 +154,7 @@ def manifest_of(path: Path) -> Manifest:
         FilesError: the manifest could not be read.
     """
     with Folder.open(path) as handle:
-        manifest = read_manifest(handle.read(MANIFEST, limit_bytes=MANIFEST_BYTES).data)
+        manifest = read_manifest(handle.read(MANIFEST, limit_bytes=MODEL_MANIFEST_BYTES).data)
         if manifest.folder != path.name:
             raise damaged(path.name, "its fingerprint is not the one in its name")
         for file in manifest.files:

@@ -20,10 +20,9 @@ from pathlib import Path
 from typing import TypeAlias
 from urllib.parse import urlsplit
 
+from agentic_os.files.processes import MAX_COMMAND_WORDS
 from agentic_os.network.addresses import is_loopback
 from agentic_os.registry.descriptor.memory_block import MAX_ENDPOINT_CHARS
-
-MAX_WORDS_ENTRIES = 100
 
 _ADDRESS = re.compile(r"https?://", re.IGNORECASE)
 _PRINTABLE = re.compile(r"[\x21-\x7e]+")
@@ -69,7 +68,7 @@ def _words(text: str) -> Endpoint:
         words = tuple(shlex.split(text))
     except ValueError:
         return _invalid("its quotes do not close")
-    if not words or len(words) > MAX_WORDS_ENTRIES or not words[0]:
+    if not words or len(words) > MAX_COMMAND_WORDS or not words[0]:
         return _invalid("it has no words, or too many")
     program = words[0]
     if len(words) == 1 and ("/" in program or program.startswith(".")):

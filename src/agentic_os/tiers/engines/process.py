@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from agentic_os.files import processes
+from agentic_os.files.processes import READ_BYTES
 from agentic_os.tiers.engines.values import EngineFault, Meter
 
 if TYPE_CHECKING:
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     Incoming = MemoryObjectSendStream[SessionMessage | Exception]
     Outgoing = MemoryObjectReceiveStream[SessionMessage]
 
-READ_BYTES = 64 * 1024
 GRACE_SECONDS = 1.0
 """How long an engine may take to end by itself once stdin is closed."""
 TERM_SECONDS = 0.3

@@ -21,13 +21,13 @@ from agentic_os.aggregate.graph.tables import FLAG_FILE, PROJECT_SHIFT, node_ran
 from agentic_os.tiers.graph.answers import FindHow
 from agentic_os.tiers.graph.views import NODE_QUERY, NodeRow, node_row
 from agentic_os.tiers.graph.walk import CONTAINMENT
+from agentic_os.tiers.wording import MIN_GRAM_CHARS
 
 MAX_NAME_CHARS = 1_000
 MAX_MATCHES_ENTRIES = 10_000
-MAX_NEAR_ENTRIES = 5
+MAX_NEAR_NODES = 5
 _MAX_NEAR_CANDIDATES_ENTRIES = 2_000
 _NEAR_RATIO = 0.7
-_MIN_GRAM_CHARS = 3
 _MIN_HALF_CHARS = 3
 _MAX_HOLDERS = 8
 _SPECIAL = re.compile(r"([\\%_])")
@@ -104,7 +104,7 @@ class NameFinder:
                 if matcher.quick_ratio() >= _NEAR_RATIO and matcher.ratio() >= _NEAR_RATIO:
                     found[row.nid] = (matcher.ratio(), row)
         ordered = sorted(found.values(), key=lambda item: (-item[0], self._order(item[1])))
-        return tuple(row for _, row in ordered[:MAX_NEAR_ENTRIES])
+        return tuple(row for _, row in ordered[:MAX_NEAR_NODES])
 
     # -- the ways ------------------------------------------------------------------------
 
@@ -201,7 +201,7 @@ class NameFinder:
 
     def _by_part(self, name: str, *, limit: int | None = None) -> list[NodeRow]:
         folded = name.casefold()
-        if len(name) < _MIN_GRAM_CHARS:
+        if len(name) < MIN_GRAM_CHARS:
             return self._rows("instr(lower(node.label), ?)", (folded,), limit=limit)
         grams = sorted({folded[i : i + 3] for i in range(len(folded) - 2)})
         match = " AND ".join('"' + gram.replace('"', '""') + '"' for gram in grams)

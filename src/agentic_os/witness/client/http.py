@@ -9,7 +9,8 @@ import threading
 import time
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Self
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -28,6 +29,7 @@ from agentic_os.errors import (
     WitnessError,
     WitnessRefusedError,
 )
+from agentic_os.files.closing import SelfClosing
 from agentic_os.network.addresses import is_loopback_url
 from agentic_os.witness.codes import ERRORS
 from agentic_os.witness.protocol.add_checkpoint import AddCheckpoint, write_add_checkpoint
@@ -46,10 +48,6 @@ TOTAL_SECONDS: Final = 10.0
 must not hold up the one who asks."""
 
 _CONNECTED: Final = frozenset({"connection.connect_tcp.complete", "connection.start_tls.complete"})
-_OK: Final = 200
-_CREATED: Final = 201
-_NOT_FOUND: Final = 404
-_CONFLICT: Final = 409
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +77,7 @@ class _RefusalShape(msgspec.Struct, frozen=True):
     witnessed_size: int | None = None
 
 
-class WitnessClient:
+class WitnessClient(SelfClosing):
     """Speaks to the witness at one submission prefix; close it, or use it with ``with``."""
 
     def __init__(
@@ -111,14 +109,6 @@ class WitnessClient:
         self._deadline = time.monotonic() + total_seconds
         self._sockets: list[socket.socket] = []
 
-    def __enter__(self) -> Self:
-        """Use as a context manager."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Close the connections."""
-        self.close()
-
     def close(self) -> None:
         """Close the connections."""
         self._http.close()
@@ -132,7 +122,7 @@ class WitnessClient:
             WitnessError: ``WITNESS_UNREACHABLE``, ``WITNESS_ANSWER_INVALID``.
         """
         status, body = self._get("witness/pubkey/hash")
-        if status == _NOT_FOUND:
+        if status == HTTPStatus.NOT_FOUND:
             return None
         try:
             stated = msgspec.json.decode(_expect(status, body), type=KeyHashShape)
@@ -142,7 +132,7 @@ class WitnessClient:
         if (public.sha256, public.key_id) != (stated.witness_public_key_hash, stated.key_id):
             raise _invalid("its key and its key hash disagree")
         status, manifest = self._get("witness/pubkey/manifest")
-        return ServedKey(public=public, manifest=manifest if status == _OK else None)
+        return ServedKey(public=public, manifest=manifest if status == HTTPStatus.OK else None)
 
     def min_cadence(self) -> int:
         """Fetch the smallest advance that the witness answers, in entries."""
@@ -161,7 +151,7 @@ class WitnessClient:
                 ``WITNESS_ANSWER_INVALID``.
         """
         status, body = self._post("witness/bookmark", write_request(request), "application/json")
-        if status not in (_OK, _CREATED):
+        if status not in (HTTPStatus.OK, HTTPStatus.CREATED):
             raise _refused(status, body)
         try:
             tree = decode(body)
@@ -179,7 +169,7 @@ class WitnessClient:
             RefusedAnswerError: with ``witnessed_size`` for 409; WitnessError as ``bookmark``.
         """
         status, body = self._post("add-checkpoint", write_add_checkpoint(request), "text/plain")
-        if status == _CONFLICT:
+        if status == HTTPStatus.CONFLICT:
             size = parse_decimal(body.decode("ascii", "replace").removesuffix("\n"))
             raise RefusedAnswerError(
                 "the witness cosigned another size last",
@@ -187,7 +177,7 @@ class WitnessClient:
                 status=status,
                 witnessed_size=size,
             )
-        if status != _OK:
+        if status != HTTPStatus.OK:
             raise _refused(status, body)
         try:
             return parse_signatures(body.decode())
@@ -197,7 +187,7 @@ class WitnessClient:
     def newest(self, origin_sha256: str) -> SignedCheckpoint | None:
         """Fetch the newest cosigned checkpoint of an origin, unverified; None if there is none."""
         status, body = self._get(f"{origin_sha256}/checkpoint")
-        if status == _NOT_FOUND:
+        if status == HTTPStatus.NOT_FOUND:
             return None
         try:
             return parse_signed_checkpoint(_expect(status, body))
@@ -261,7 +251,7 @@ class WitnessClient:
 
 
 def _expect(status: int, body: bytes) -> bytes:
-    if status != _OK:
+    if status != HTTPStatus.OK:
         raise _invalid(f"it answered {status}")
     return body
 

@@ -17,6 +17,7 @@ from agentic_os.crypto.canonical.json import CANONICALIZATION, encode
 from agentic_os.crypto.canonical.texts import encode_base64, sha256_text
 from agentic_os.crypto.envelope.profiles import ROOT_PROFILE, SLH_DSA_256S
 from agentic_os.crypto.envelope.public_keys import (
+    CLOCK_SKEW,
     PublicKeyEnvelope,
     format_time,
     make_public_key_envelope,
@@ -43,7 +44,6 @@ _SLH_FILE: Final = "root.slh-dsa.key"
 _PUBLIC_FILE: Final = "root.public.json"
 _SLH_SECRET_BYTES: Final = 128
 _FILE_BYTES: Final = 64 * 1024
-_CLOCK_SKEW: Final = timedelta(seconds=60)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,7 +124,7 @@ def sign_manifest(
         "key_id": receipt_key.key_id,
         "signature_profile": ROOT_PROFILE,
         "created_at": format_time(now),
-        "not_before": format_time(now - _CLOCK_SKEW),
+        "not_before": format_time(now - CLOCK_SKEW),
         "expires_at": format_time(now + timedelta(days=valid_days)),
         "critical": True,
     }

@@ -21,8 +21,8 @@ from agentic_os.witness.protocol.served_key import ServedKey, verify_manifest
 from agentic_os.witness.service.keyring import (
     COSIGNER_KEY_FILE,
     DATABASE_FILE,
-    MANIFEST_BYTES,
     MANIFEST_FILE,
+    PUBLIC_FILE_BYTES,
     RECEIPT_KEY_FILE,
     RECEIPT_PUBLIC_FILE,
     ROOT_PUBLIC_FILE,
@@ -58,7 +58,7 @@ def _findings(folder: Path, now: datetime) -> Iterator[WitnessFinding]:
     try:
         with Folder.open(folder) as opened:
             parts = {
-                name: opened.read(name, limit_bytes=MANIFEST_BYTES).data
+                name: opened.read(name, limit_bytes=PUBLIC_FILE_BYTES).data
                 for name in (RECEIPT_PUBLIC_FILE, MANIFEST_FILE, ROOT_PUBLIC_FILE)
             }
         public = read_public_key_envelope(parts[RECEIPT_PUBLIC_FILE])

@@ -39,7 +39,7 @@ RECEIPT_PUBLIC_FILE: Final = "receipt.public.json"
 VKEY_FILE: Final = "cosigner.vkey"
 MANIFEST_FILE: Final = "manifest.json"
 ROOT_PUBLIC_FILE: Final = "root.public.json"
-MANIFEST_BYTES: Final = 1024 * 1024
+PUBLIC_FILE_BYTES: Final = 1024 * 1024
 
 _MADE: Final = (
     DATABASE_FILE,
@@ -107,7 +107,7 @@ def witness_vkey(folder: Path) -> str:
     """
     try:
         with Folder.open(folder) as opened:
-            text = opened.read(VKEY_FILE, limit_bytes=MANIFEST_BYTES).data.decode(
+            text = opened.read(VKEY_FILE, limit_bytes=PUBLIC_FILE_BYTES).data.decode(
                 "ascii", "replace"
             )
     except FilesError as error:
@@ -173,7 +173,7 @@ def read_witness_keys(folder: Path, *, password: str | None = None) -> WitnessKe
     try:
         with Folder.open(folder) as opened:
             parts = {
-                name: opened.read(name, limit_bytes=MANIFEST_BYTES).data
+                name: opened.read(name, limit_bytes=PUBLIC_FILE_BYTES).data
                 for name in (RECEIPT_PUBLIC_FILE, VKEY_FILE, MANIFEST_FILE, ROOT_PUBLIC_FILE)
             }
     except FilesError as error:
@@ -206,8 +206,8 @@ def renew_manifest(folder: Path, *, root: OperatorRoot, now: datetime) -> bytes:
         CryptoError: ``KEY_MISMATCH`` when it is another root than before.
     """
     with Folder.open(folder) as opened:
-        public = opened.read(ROOT_PUBLIC_FILE, limit_bytes=MANIFEST_BYTES).data
-        receipt = opened.read(RECEIPT_PUBLIC_FILE, limit_bytes=MANIFEST_BYTES).data
+        public = opened.read(ROOT_PUBLIC_FILE, limit_bytes=PUBLIC_FILE_BYTES).data
+        receipt = opened.read(RECEIPT_PUBLIC_FILE, limit_bytes=PUBLIC_FILE_BYTES).data
     if public != root.public.document:
         raise ERRORS.error("KEY_MISMATCH", "another root than this witness has")
     manifest = sign_manifest(root, read_public_key_envelope(receipt), now=now)

@@ -12,6 +12,7 @@ from agentic_os.aios.follow import pages as follow_pages
 from agentic_os.aios.follow import references
 from agentic_os.aios.intent import request as resolution
 from agentic_os.aios.intent import skill_ranking, skills
+from agentic_os.aios.intent import values as resolution_values
 from agentic_os.aios.projects import catalog
 from agentic_os.aios.projects import selection as identity
 from agentic_os.aios.projects import values as projects
@@ -55,7 +56,7 @@ KIB, MIB = 1024, 1024 * 1024
         (answers.ARRAY_ITEMS, 5),
         (answers.TEXT_CHARS, 300),
         (answers.LONG_TEXT_CHARS, 800),
-        (answers.USED_ROUNDS, 8),
+        (resolution_values.USED_ROUNDS, 8),
         (SEARCH_LIMIT, Amount(bytes=256 * MIB, files=50_000, entries=500_000)),
         (allowance.FILE_BYTES, 4 * MIB),
         (allowance.FOLDER_ENTRIES, 8_192),
@@ -65,16 +66,16 @@ KIB, MIB = 1024, 1024 * 1024
         (search_memory.VALUE_CHARS, 160),
         (search_sessions.AROUND_CHARS, 60),
         (search_lines.PASSAGE_CHARS, 140),
-        (search_lines.TITLE_CHARS, 80),
+        (search_lines.SHOWN_TITLE_CHARS, 80),
         (search_lines.RECORD_CHARS, 100),
         (omissions.OMISSIONS, 32),
         (references.REFERENCE_CHARS, 1_536),
         (references.SOURCE_CHARS, 512),
         (references.HEADER_SOURCE_BYTES, MIB),
         (references.SOURCE_BYTES, 4 * MIB),
-        (follow_pages.MIN_BUDGET_CHARS, 3_530),
-        (follow_pages.MAX_BUDGET_CHARS, 32_000),
-        (follow_pages.DEFAULT_BUDGET_CHARS, 6_000),
+        (follow_pages.MIN_PAGE_CHARS, 3_530),
+        (follow_pages.MAX_PAGE_CHARS, 32_000),
+        (follow_pages.DEFAULT_PAGE_CHARS, 6_000),
         (skills.INTENT_CHARS, 500),
         (skill_ranking.MIN_SCORE, 0.05),
         (skill_ranking.EXACT_SCORE, 100.0),

@@ -7,8 +7,8 @@ from agentic_os.aios.context.selection import read_working_context
 from agentic_os.aios.folder.access import AiosAccess
 from agentic_os.aios.folder.json_text import compact
 from agentic_os.aios.follow.pages import (
-    MAX_BUDGET_CHARS,
-    MIN_BUDGET_CHARS,
+    MAX_PAGE_CHARS,
+    MIN_PAGE_CHARS,
     SourceAnswer,
     SourceOff,
     SourcePage,
@@ -85,11 +85,11 @@ def test_pages_join_to_the_source(full: AiosBuilder) -> None:
     parts: list[str] = []
     end = 0
     while reference is not None:
-        found = page(follow(full, reference, budget=MIN_BUDGET_CHARS))
+        found = page(follow(full, reference, budget=MIN_PAGE_CHARS))
         assert found.start == end
         assert found.end > found.start
-        assert found.used == utf16_length(compact(found.as_json())) <= MIN_BUDGET_CHARS
-        assert found.following is None or found.used > MIN_BUDGET_CHARS - 20
+        assert found.used == utf16_length(compact(found.as_json())) <= MIN_PAGE_CHARS
+        assert found.following is None or found.used > MIN_PAGE_CHARS - 20
         parts.append(found.text)
         end, reference = found.end, found.following
     assert "".join(parts) == text
@@ -207,7 +207,7 @@ def test_a_forged_digest(full: AiosBuilder) -> None:
     assert reason(follow(full, encode(reference))) == "source_changed"
 
 
-@pytest.mark.parametrize("budget", [0, MIN_BUDGET_CHARS - 1, MAX_BUDGET_CHARS + 1])
+@pytest.mark.parametrize("budget", [0, MIN_PAGE_CHARS - 1, MAX_PAGE_CHARS + 1])
 def test_budgets_outside_their_range(full: AiosBuilder, budget: int) -> None:
     answer = follow(full, offered(full, "identity"), budget=budget)
     assert reason(answer) == "insufficient_budget"

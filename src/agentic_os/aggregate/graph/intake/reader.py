@@ -18,6 +18,7 @@ the few fields that are needed, so that memory stays within four times the file'
 
 import gc
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
@@ -48,7 +49,6 @@ MAX_WORD_CHARS = 200
 MAX_VERSION = 1_000_000
 MAX_MEMBERS_ENTRIES = 10_000
 
-_BOM = b"\xef\xbb\xbf"
 _LOCATION = re.compile(r"L?(\d{1,9})")
 
 _ABSENT = msgspec.Raw(b"null")
@@ -145,7 +145,7 @@ def _version(value: object) -> int:
 
 
 def _parsed(data: bytes) -> _Document:
-    data = data.removeprefix(_BOM)
+    data = data.removeprefix(BOM_UTF8)
     if data.startswith(LFS_POINTER):
         raise graph_error("GRAPH_LFS_POINTER")
     start = data[:64].lstrip()

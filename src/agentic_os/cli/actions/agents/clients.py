@@ -22,6 +22,7 @@ from agentic_os.server.setup.clients import (
     shown_path,
 )
 from agentic_os.server.setup.entry import Asked, needed_roots, server_entry
+from agentic_os.server.setup.harnesses import SERVER
 from agentic_os.server.setup.hooking import VERB, hooks_place, install_hook, uninstall_hook
 from agentic_os.server.setup.install import (
     Installation,
@@ -31,8 +32,6 @@ from agentic_os.server.setup.install import (
 )
 from agentic_os.server.setup.install import install as merge
 from agentic_os.server.setup.install import uninstall as take_out
-
-SERVER = "agentic-os"
 
 
 def config(*, client: str, root: Sequence[str], profile: str) -> None:

@@ -8,7 +8,8 @@ import typer
 
 from agentic_os.aggregate.workspace import Person, open_workspace
 from agentic_os.cli.actions.trust.ledger.opening import IDENTITY_FOLDER, verifying
-from agentic_os.cli.options import WITNESS_FOLDER
+from agentic_os.cli.exit_codes import FINDINGS
+from agentic_os.cli.options import OWN_WITNESS_FOLDER
 from agentic_os.cli.output import say, schema_name, write, write_document, write_json
 from agentic_os.doctor.fleet import examine
 from agentic_os.doctor.folder import examine_folder
@@ -18,9 +19,6 @@ from agentic_os.identity.witness_policy import POLICY_NAME
 from agentic_os.results import Answer, Check, DoctorData, Envelope
 from agentic_os.server.scope.aios import person_access
 from agentic_os.text.fencing import one_line
-
-FINDINGS = 3
-"""Exit code of a check that found something."""
 
 
 def examine_all(*, root: Sequence[str], project: Sequence[str], json: bool, jsonl: bool) -> None:
@@ -66,7 +64,7 @@ def own_places() -> OwnPlaces:
     return OwnPlaces(
         identity=places.data / IDENTITY_FOLDER,
         policy=places.config / POLICY_NAME,
-        witness=places.data / WITNESS_FOLDER,
+        witness=places.data / OWN_WITNESS_FOLDER,
     )
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import typer
 
+from agentic_os.cli.completion import MODEL_SOURCES
 from agentic_os.cli.output import finish, finish_document, progress, say, table, write
 from agentic_os.errors import SemanticIndexError
 from agentic_os.files.places import places_from
@@ -62,14 +63,11 @@ def list_models(*, verify: bool, json: bool) -> None:
     finish(answer)
 
 
-SOURCES = ("auto", "hub", "package", "folder")
-
-
 def _sources(source: str, folder: Path | None, name: str | None) -> list[Source]:
     """List the sources to try, in order."""
-    if source not in SOURCES:
+    if source not in MODEL_SOURCES:
         raise typer.BadParameter(
-            f"unknown source {source!r}; sources are {', '.join(SOURCES)}",
+            f"unknown source {source!r}; sources are {', '.join(MODEL_SOURCES)}",
             param_hint="--source",
         )
     if folder is not None and source == "auto":

@@ -23,8 +23,6 @@ _STATE_LOCK: Final = LockForm(
     wait_seconds=10.0,
     code=LOCKED,
 )
-INCOMPLETE: Final = 2
-"""Exit code of an answer that is incomplete or a refusal."""
 
 
 def folder_access(

@@ -10,7 +10,8 @@ from agentic_os.aios.intent.request import resolve_intent
 from agentic_os.aios.intent.tools import ToolRequest
 from agentic_os.aios.policy import resolve_policy
 from agentic_os.aios.projects.routing import parse_conventions
-from agentic_os.cli.actions.person.reach import INCOMPLETE, folder_access, say_held_back
+from agentic_os.cli.actions.person.reach import folder_access, say_held_back
+from agentic_os.cli.exit_codes import INCOMPLETE
 from agentic_os.cli.output import write
 
 

@@ -8,13 +8,14 @@ from agentic_os.aios.folder.access import AiosAccess
 from agentic_os.aios.folder.faults import argument_fault
 from agentic_os.aios.folder.json_text import compact
 from agentic_os.aios.folder.withheld import hidden_characters
-from agentic_os.aios.follow.pages import DEFAULT_BUDGET_CHARS, SourcePage, SourceRefusal
+from agentic_os.aios.follow.pages import DEFAULT_PAGE_CHARS, SourcePage, SourceRefusal
 from agentic_os.aios.follow.request import follow_source
 from agentic_os.aios.policy import MemoryPolicy, resolve_policy
 from agentic_os.aios.search.lines import answer_lines, warning_lines
 from agentic_os.aios.search.request import search_aios
 from agentic_os.aios.search.values import SessionFilters
-from agentic_os.cli.actions.person.reach import INCOMPLETE, folder_access, say_held_back
+from agentic_os.cli.actions.person.reach import folder_access, say_held_back
+from agentic_os.cli.exit_codes import INCOMPLETE
 from agentic_os.cli.output import say, write
 
 
@@ -84,7 +85,7 @@ def _follow(access: AiosAccess, policy: MemoryPolicy, reference: str, budget: in
         access,
         policy,
         reference=reference,
-        budget=DEFAULT_BUDGET_CHARS if budget is None else budget,
+        budget=DEFAULT_PAGE_CHARS if budget is None else budget,
     )
     write(compact(answer.as_json()) + "\n")
     if isinstance(answer, SourcePage):

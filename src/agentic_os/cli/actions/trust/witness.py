@@ -11,7 +11,7 @@ from pathlib import Path
 
 import typer
 
-from agentic_os.cli.options import WITNESS_FOLDER
+from agentic_os.cli.options import OWN_WITNESS_FOLDER
 from agentic_os.cli.output import say, table, write, write_document
 from agentic_os.crypto.envelope.public_keys import read_public_key_envelope
 from agentic_os.crypto.tlog.note_keys import parse_vkey
@@ -43,7 +43,11 @@ def keygen(folder: str | None, *, name: str, root: str | None, renew: bool, json
     """Make a witness, or renew its manifest, and print its public halves."""
     if renew == bool(name):
         raise typer.BadParameter("a new witness needs --name; --renew stands without it")
-    now, home, where = datetime.now(UTC), _place(folder, WITNESS_FOLDER), _place(root, _ROOT_FOLDER)
+    now, home, where = (
+        datetime.now(UTC),
+        _place(folder, OWN_WITNESS_FOLDER),
+        _place(root, _ROOT_FOLDER),
+    )
     say("The root signs with SLH-DSA, in pure Python: this takes about 12 seconds.")
     if renew or (where.is_dir() and any(where.iterdir())):
         with _password_hinted():
@@ -73,12 +77,12 @@ def keygen(folder: str | None, *, name: str, root: str | None, renew: bool, json
 
 def vkey(folder: str | None) -> None:
     """Print the public cosignature key, which policies name."""
-    write(f"{witness_vkey(_place(folder, WITNESS_FOLDER))}\n")
+    write(f"{witness_vkey(_place(folder, OWN_WITNESS_FOLDER))}\n")
 
 
 def serve(folder: str | None, *, host: str | None, port: int | None, trusts_clock: bool) -> None:
     """Serve until a signal; print the address once it is listened on."""
-    config = read_witness_config(_place(folder, WITNESS_FOLDER), password=_password())
+    config = read_witness_config(_place(folder, OWN_WITNESS_FOLDER), password=_password())
     config = replace(
         config,
         host=config.host if host is None else host,
@@ -95,7 +99,7 @@ def serve(folder: str | None, *, host: str | None, port: int | None, trusts_cloc
 
 def log(folder: str | None, *, close: str | None, json: bool) -> None:
     """Print what the witness remembers, after retiring an origin if one is named."""
-    home = _place(folder, WITNESS_FOLDER)
+    home = _place(folder, OWN_WITNESS_FOLDER)
     if close is not None:
         _close(home, close)
     answer = read_journal(home)

@@ -8,6 +8,7 @@ stay on the loopback address they came from.
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -25,8 +26,6 @@ MAX_REDIRECTS = 5
 CONNECT_SECONDS = 20.0
 SILENCE_SECONDS = 60.0
 """How long the server may send nothing."""
-
-_OK = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,7 +131,7 @@ def _fetch(
             if response.has_redirect_location:
                 url = str(response.url.join(response.headers["location"]))
                 continue
-            if response.status_code != _OK:
+            if response.status_code != HTTPStatus.OK:
                 raise _failed(f"{file.path}: the hub answered {response.status_code}")
             _keep(response, file, folder / file.name, progress)
             return

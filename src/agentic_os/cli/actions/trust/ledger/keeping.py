@@ -15,11 +15,11 @@ from agentic_os.cli.actions.trust.ledger.opening import (
     read_policy,
 )
 from agentic_os.cli.actions.trust.ledger.printing import (
-    FINDINGS,
     finding_words,
     print_document,
     print_rows,
 )
+from agentic_os.cli.exit_codes import FINDINGS
 from agentic_os.cli.options import IdentityPlace
 from agentic_os.cli.output import say
 from agentic_os.errors import UsageError

@@ -1,5 +1,6 @@
 """A cosigned checkpoint as people have it: a note, a document that holds one, or an address."""
 
+from http import HTTPStatus
 from typing import Final
 
 import msgspec
@@ -8,9 +9,8 @@ from agentic_os.cli.actions.trust.ledger.opening import read_file
 from agentic_os.errors import UsageError
 from agentic_os.network.addresses import is_loopback_url
 
-ANSWER_BYTES: Final = 1024 * 1024
+VERIFIED_HEAD_BYTES: Final = 1024 * 1024
 TIMEOUT_SECONDS: Final = 30.0
-_OK: Final = 200
 
 
 class _Document(msgspec.Struct):
@@ -48,13 +48,13 @@ def _fetched(url: str) -> bytes:
             httpx.Client(trust_env=not is_loopback_url(url), timeout=TIMEOUT_SECONDS) as client,
             client.stream("GET", url) as answer,
         ):
-            if answer.status_code != _OK:
+            if answer.status_code != HTTPStatus.OK:
                 raise UsageError(f"{url!r} answers {answer.status_code}")
             data = b""
             for piece in answer.iter_bytes():
                 data += piece
-                if len(data) > ANSWER_BYTES:
-                    raise UsageError(f"{url!r} answers more than {ANSWER_BYTES} bytes")
+                if len(data) > VERIFIED_HEAD_BYTES:
+                    raise UsageError(f"{url!r} answers more than {VERIFIED_HEAD_BYTES} bytes")
     except (httpx.HTTPError, httpx.InvalidURL) as fault:
         raise UsageError(f"{url!r} cannot be read: {fault}") from None
     return data

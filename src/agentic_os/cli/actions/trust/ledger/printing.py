@@ -2,6 +2,7 @@
 
 import typer
 
+from agentic_os.cli.exit_codes import FINDINGS, INCOMPLETE
 from agentic_os.cli.output import say, table, write, write_document
 from agentic_os.identity.answers import BookmarkData
 from agentic_os.ledger.answers import EntryView, Finding
@@ -9,10 +10,6 @@ from agentic_os.results import Answer
 from agentic_os.text.fencing import one_line
 from agentic_os.witness.codes import ERRORS
 
-FINDINGS = 3
-"""Exit code of a verification with findings, of safe mode, of a refusal by a witness."""
-INCOMPLETE = 2
-"""Exit code where a witness could not be heard."""
 PAYLOAD_CHARS = 160
 """How much of a payload a line of text shows; the JSON document has all of it."""
 

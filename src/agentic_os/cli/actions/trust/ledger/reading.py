@@ -7,12 +7,12 @@ import typer
 
 from agentic_os.cli.actions.trust.ledger.opening import booted, home, read_file, verifying
 from agentic_os.cli.actions.trust.ledger.printing import (
-    FINDINGS,
     finding_words,
     print_document,
     print_entry,
     print_rows,
 )
+from agentic_os.cli.exit_codes import FINDINGS
 from agentic_os.cli.options import IdentityPlace
 from agentic_os.cli.output import say
 from agentic_os.identity.answers import ExportData

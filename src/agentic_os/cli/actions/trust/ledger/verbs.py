@@ -15,13 +15,13 @@ from agentic_os.cli.actions.trust.ledger.opening import (
     rounds_of,
 )
 from agentic_os.cli.actions.trust.ledger.printing import (
-    FINDINGS,
     bookmark_exit,
     finding_words,
     print_document,
     print_entry,
     print_rows,
 )
+from agentic_os.cli.exit_codes import FINDINGS
 from agentic_os.cli.options import IdentityPlace
 from agentic_os.cli.output import say
 from agentic_os.crypto.canonical.json import canonicalize
