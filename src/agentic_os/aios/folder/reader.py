@@ -142,11 +142,9 @@ class FolderReader(SelfClosing):
     @_naming
     def inspect(self, relative: str, *, hold: bool = False) -> Stamp | None:
         """Stamp a name without following or opening it; ``None`` when it is not there."""
-        parent, name = _split(relative)
-        folder = self._reach(parent)
-        found = None if folder is None else self._files.stamp(folder, name)
+        _, found = self._look(relative)
         if found is None:
-            self._check_chain(parent)
+            self._check_chain(_split(relative)[0])
         if hold:
             self._hold(self._held_files, relative, found)
         return found
@@ -173,17 +171,13 @@ class FolderReader(SelfClosing):
         Raises:
             AiosError: a read fault, or a allowance's code.
         """
-        parent, name = _split(relative)
-        folder = self._reach(parent)
-        named = None if folder is None else self._files.stamp(folder, name)
+        folder, named = self._look(relative)
         if hold:
             self._hold(self._held_files, relative, named)
         if folder is None or named is None:
-            self._check_chain(parent)
+            self._check_chain(_split(relative)[0])
             return None
-        data = self._read_named(folder, name, named, limit_bytes, prefix_bytes, charges)
-        self._check_chain(parent)
-        return SourceRead(data=data, stamp=named, path=relative)
+        return self._accepted(folder, relative, named, limit_bytes, prefix_bytes, charges)
 
     @_naming
     def read_seen(
@@ -200,14 +194,10 @@ class FolderReader(SelfClosing):
         Raises:
             AiosError: as ``read``; DOTAIOS_CONTEXT_SOURCE_CHANGED when it is gone.
         """
-        parent, name = _split(relative)
-        folder = self._reach(parent)
-        named = None if folder is None else self._files.stamp(folder, name)
+        folder, named = self._look(relative)
         if folder is None or named != seen:
             raise fault(SOURCE_CHANGED)
-        data = self._read_named(folder, name, seen, limit_bytes, prefix_bytes, charges)
-        self._check_chain(parent)
-        return SourceRead(data=data, stamp=seen, path=relative)
+        return self._accepted(folder, relative, seen, limit_bytes, prefix_bytes, charges)
 
     @_naming
     def entries(
@@ -264,22 +254,27 @@ class FolderReader(SelfClosing):
             if found != stamp:
                 raise fault(SOURCE_CHANGED)
         for relative, stamp in sorted(self._held_files.items()):
-            parent, name = _split(relative)
-            folder = self._reach(parent)
-            found = None if folder is None else self._files.stamp(folder, name)
+            _, found = self._look(relative)
             if found != stamp:
                 raise fault(SOURCE_CHANGED)
 
-    def _read_named(
+    def _look(self, relative: str) -> tuple[Folder | None, Stamp | None]:
+        """Return the folder that a name lies in and the name's stamp, as far as they are there."""
+        parent, name = _split(relative)
+        folder = self._reach(parent)
+        return folder, None if folder is None else self._files.stamp(folder, name)
+
+    def _accepted(
         self,
         folder: Folder,
-        name: str,
+        relative: str,
         named: Stamp,
         limit_bytes: int,
         prefix_bytes: int | None,
         charges: Charges,
-    ) -> bytes:
+    ) -> SourceRead:
         """Read from the handle, with the same stamp before and after, by handle and name."""
+        parent, name = _split(relative)
         if not named.is_file:
             raise fault(UNSAFE_PATH if named.is_link else NOT_REGULAR)
         if named.size > limit_bytes:
@@ -301,7 +296,8 @@ class FolderReader(SelfClosing):
             files.close(handle)
         if len(data) != wanted or files.stamp(folder, name) != named:
             raise fault(SOURCE_CHANGED)
-        return data
+        self._check_chain(parent)
+        return SourceRead(data=data, stamp=named, path=relative)
 
     def _reach(self, relative: str) -> Folder | None:
         """Return the open folder at ``relative``, opening what is not open yet."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from agentic_os.aggregate.graph.codes import (
     GRAPH_CODES,
@@ -42,6 +42,13 @@ class GraphFolder:
 
     folder: Path
     commit: str | None = None
+
+
+class Unsettled(NamedTuple):
+    """Why a name stands for no one node, and which it may mean."""
+
+    outcome: Outcome
+    candidates: tuple[GraphNodeView, ...]
 
 
 class CodeGraph:
@@ -120,13 +127,17 @@ class CodeGraph:
         finally:
             viewer.close()
 
-    def candidates(
-        self, viewer: Viewer, name: str, projects: frozenset[str] | None
-    ) -> tuple[GraphNodeView, ...]:
-        """Return what a name that is not settled may mean, best first."""
+    def meant(self, viewer: Viewer, name: str, projects: frozenset[str] | None) -> int | Unsettled:
+        """Return the one node that has a name, or what the name may mean instead, best first."""
         finder = self.finder(projects)
+        exact = finder.exact(name).rows
+        if len(exact) == 1:
+            return exact[0].nid
         rows = finder.search(name).rows or finder.near(name)
-        return tuple(viewer.node(row) for row in rows[:MAX_CANDIDATES_ENTRIES])
+        return Unsettled(
+            "ambiguous" if exact else "unknown",
+            tuple(viewer.node(row) for row in rows[:MAX_CANDIDATES_ENTRIES]),
+        )
 
     def answer(
         self,
@@ -245,8 +256,3 @@ def check_depth(depth: int) -> None:
     """
     if not 1 <= depth <= MAX_DEPTH_HOPS:
         raise UsageError(f"the depth must be between 1 and {MAX_DEPTH_HOPS}")
-
-
-def unsettled(count: int) -> Outcome:
-    """Say what it means that a name has ``count`` nodes instead of one."""
-    return "ambiguous" if count else "unknown"

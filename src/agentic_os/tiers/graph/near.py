@@ -11,9 +11,9 @@ from agentic_os.tiers.graph.answers import Direction, FindData, NeighborsData
 from agentic_os.tiers.graph.context import (
     DEFAULT_LIMIT_NODES,
     CodeGraph,
+    Unsettled,
     check_depth,
     check_limit,
-    unsettled,
 )
 from agentic_os.tiers.graph.names import MAX_MATCHES_ENTRIES
 
@@ -76,20 +76,19 @@ def neighbors(
     """
     check_limit(limit)
     check_depth(depth)
-    rows = graph.finder(projects).exact(name).rows
     with graph.viewer() as viewer:
-        if len(rows) != 1:
+        start = graph.meant(viewer, name, projects)
+        if isinstance(start, Unsettled):
             data = NeighborsData(
-                outcome=unsettled(len(rows)),
+                outcome=start.outcome,
                 start=None,
-                candidates=graph.candidates(viewer, name, projects),
+                candidates=start.candidates,
                 nodes=(),
                 edges=(),
                 truncated=False,
                 ambiguous_left_out=0,
             )
             return graph.answer(data, projects, viewer)
-        start = rows[0].nid
         walker = graph.walker(projects, relations=relations, externals=externals)
         distance, truncated = walker.around([start], direction, depth=depth, budget=limit)
         views = viewer.nodes(distance, distance)

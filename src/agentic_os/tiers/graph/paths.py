@@ -14,10 +14,10 @@ from agentic_os.tiers.graph.context import (
     MAX_DEPTH_HOPS,
     MAX_LIMIT_NODES,
     CodeGraph,
+    Unsettled,
     check_depth,
     check_limit,
     check_roles,
-    unsettled,
 )
 from agentic_os.tiers.graph.views import QUERY_BATCH_ENTRIES, Viewer
 from agentic_os.tiers.graph.walk import (
@@ -55,24 +55,25 @@ def path(
     """
     if not 1 <= budget <= MAX_EXPLORED_NODES * 10:
         raise UsageError("the budget is out of bounds")
-    finder = graph.finder(projects)
-    ends = [finder.exact(name).rows for name in (source, target)]
+    ends = []
     with graph.viewer() as viewer:
-        for rows, name, side in zip(ends, (source, target), _SIDES, strict=True):
-            if len(rows) != 1:
+        for name, side in zip((source, target), _SIDES, strict=True):
+            end = graph.meant(viewer, name, projects)
+            if isinstance(end, Unsettled):
                 data = PathData(
-                    outcome=unsettled(len(rows)),
+                    outcome=end.outcome,
                     directed=directed,
                     hops=0,
                     explored=0,
                     nodes=(),
                     edges=(),
                     unsettled=side,
-                    candidates=graph.candidates(viewer, name, projects),
+                    candidates=end.candidates,
                 )
                 return graph.answer(data, projects, viewer)
+            ends.append(end)
         walker = graph.walker(projects, relations=relations, externals=externals)
-        walked = walker.path(ends[0][0].nid, ends[1][0].nid, directed=directed, budget=budget)
+        walked = walker.path(ends[0], ends[1], directed=directed, budget=budget)
         outcome: Outcome = "found"
         if not walked.nodes:
             outcome = "budget-exhausted" if walked.exhausted else "no-path"
@@ -121,13 +122,13 @@ def impact(
     check_limit(limit)
     check_depth(depth)
     check_roles(roles)
-    rows = graph.finder(projects).exact(name).rows
     with graph.viewer() as viewer:
-        if len(rows) != 1:
+        start = graph.meant(viewer, name, projects)
+        if isinstance(start, Unsettled):
             data = ImpactData(
-                outcome=unsettled(len(rows)),
+                outcome=start.outcome,
                 start=None,
-                candidates=graph.candidates(viewer, name, projects),
+                candidates=start.candidates,
                 nodes=(),
                 edges=(),
                 projects=(),
@@ -136,7 +137,7 @@ def impact(
                 truncated=False,
             )
             return graph.answer(data, projects, viewer)
-        data = _impact(graph, viewer, rows[0].nid, depth, limit, frozenset(roles))
+        data = _impact(graph, viewer, start, depth, limit, frozenset(roles))
         return graph.answer(data, projects, viewer)
 
 

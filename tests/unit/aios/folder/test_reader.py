@@ -363,7 +363,7 @@ def test_the_layer_translates_every_system_error(aios: AiosBuilder) -> None:
 def test_a_platform_without_handle_bound_opens(
     aios: AiosBuilder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agentic_os.files.reading._NOFOLLOW", 0)
+    monkeypatch.setattr("agentic_os.files.reading.NOFOLLOW", 0)
     code = code_of(lambda: FolderReader(aios.root, files=FileLayer()))
     assert code == "DOTAIOS_BOUNDED_READ_UNAVAILABLE"
 

@@ -86,29 +86,27 @@ class _Node(msgspec.Struct, gc=False):
     local_id: _Value = None
 
 
-class _Edge(msgspec.Struct, gc=False):
+class _Relation(msgspec.Struct, gc=False):
+    relation: _Value = None
+    confidence: _Value = None
+    confidence_score: _Value = None
+    source_file: _Value = None
+    source_location: _Value = None
+
+
+class _Edge(_Relation, gc=False):
     source: _Value = None
     target: _Value = None
     true_source: _Value = msgspec.field(name="_src", default=None)
     true_target: _Value = msgspec.field(name="_tgt", default=None)
-    relation: _Value = None
     context: _Value = None
-    confidence: _Value = None
-    confidence_score: _Value = None
-    source_file: _Value = None
-    source_location: _Value = None
 
 
-class _Hyperedge(msgspec.Struct, gc=False):
+class _Hyperedge(_Relation, gc=False):
     id: _Value = None
     label: _Value = None
-    relation: _Value = None
     nodes: _Value = None
     members: _Value = None
-    confidence: _Value = None
-    confidence_score: _Value = None
-    source_file: _Value = None
-    source_location: _Value = None
 
 
 _document = msgspec.json.Decoder(_Document)
