@@ -4,6 +4,8 @@ Each harness loads one of the two. They agree when their text is the same, or wh
 points to the other; otherwise readers of one miss what the other says.
 """
 
+import re
+
 from agentic_os.text.markdown.code import COMMENT
 
 POINTER_LINES = 12
