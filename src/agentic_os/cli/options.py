@@ -47,6 +47,8 @@ JsonLines = Annotated[
 
 def chosen_roots(root: list[str] | None, *, adopt: bool) -> tuple[str, ...]:
     """Join the values of ``--root`` and ``--adopt``."""
+    if not adopt:
+        return tuple(root or ())
     from agentic_os.settings.selection import command_line_roots
 
     return command_line_roots(root, adopt=adopt)

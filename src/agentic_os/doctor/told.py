@@ -107,8 +107,10 @@ def _inventories(workspace: Workspace, scope: frozenset[str] | None) -> Iterator
             wired.setdefault(project, {})[section, name] = path
     for project, rows in declared.items():
         own = wired.get(project, {})
+        # Without a file that wires any server, it is wired where the person keeps all of theirs.
+        wires = any(section == "mcp" for section, _ in own)
         for section, name in sorted(rows - own.keys()):
-            if section == "mcp":
+            if section == "mcp" and wires:
                 yield _disagrees(project, f"the server {name} is declared and nowhere wired", None)
         for section, name in sorted(own.keys() - rows):
             what = "server" if section == "mcp" else "skill"

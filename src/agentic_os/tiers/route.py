@@ -87,8 +87,13 @@ class _Answers:
         near = {place_of(item): item.score for item in found.candidates} if found else {}
         index = self.semantic.index
         floor = floor_of(index.embedder, index.rows) if index else None
+        engines = self.engines.found if self.engines else None
+        of_engines = {place_of(item) for item in engines.candidates} if engines else set()
 
         def judged(candidate: Candidate, words: float) -> float:
+            if place_of(candidate) in of_engines:
+                # An engine's own scores are measured by nobody, and no evidence against it.
+                return relevance(1.0, words, floor=None)
             return relevance(near.get(place_of(candidate)), words, floor=floor)
 
         return judged

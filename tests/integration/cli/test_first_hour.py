@@ -64,7 +64,7 @@ def test_elsewhere_than_on_a_terminal_the_steps_are_only_printed(home: Path) -> 
 
 def test_on_a_terminal_each_step_is_asked_for(home: Path) -> None:
     code, drawn = on_terminal(
-        "start", typed="y\nn\n", current=home, PATH="/usr/bin:/bin", COLUMNS="80"
+        "start", typed="y\nn\nn\n", current=home, PATH="/usr/bin:/bin", COLUMNS="80"
     )
 
     shown = "\n".join(lines(drawn))

@@ -57,10 +57,15 @@ def test_nothing_a_project_wrote_reaches_the_terminal_raw(evil: FleetBuilder, co
     assert "\x07" not in drawn
 
 
+def unmarked(drawn: str) -> str:
+    """What is drawn, without the marks of the words that were asked for."""
+    return drawn.replace("\x1b[1m", "").replace("\x1b[22m", "")
+
+
 def test_what_was_written_is_shown_spelt_out(evil: FleetBuilder) -> None:
     _, drawn = on_terminal("search", "lighthouse", "--root", evil.root)
 
-    assert "lighthouse <U+001B>]0;owned<U+0007>" in drawn
+    assert "lighthouse <U+001B>]0;owned<U+0007>" in unmarked(drawn)
 
 
 @pytest.mark.parametrize("command", COMMANDS[:5])
@@ -82,7 +87,8 @@ def test_hits_are_lines_to_read_on_a_terminal(fleet: FleetBuilder) -> None:
 
     _, drawn = on_terminal("search", "lighthouse", "--root", fleet.root)
 
-    lines = drawn.replace("\r\n", "\n").split("\n")
+    assert "\x1b[1mlighthouse\x1b[22m" in drawn, "the words of the question stand out"
+    lines = unmarked(drawn).replace("\r\n", "\n").split("\n")
     assert lines[0].endswith("[memory] Light")
     assert lines[1:3] == ["    lighthouse two", "    lighthouse three"]
 

@@ -13,9 +13,9 @@ from typing import Any
 import httpx
 import pytest
 
+from agentic_os.cli.actions.trust import witness as actions
 from agentic_os.crypto.keys.files import encode_key, read_key
 from agentic_os.witness.client.rounds import WitnessRounds
-from agentic_os.witness.service import server
 from agentic_os.witness.service.config import WitnessConfig
 from support.process.cli_call import call
 from support.process.cli_process import MODULE, Finished
@@ -196,11 +196,14 @@ def test_it_serves_until_it_is_told_to_stop(home: Path) -> None:
 def test_what_listens_is_said_in_process_too(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[WitnessConfig] = []
 
-    def serve(config: WitnessConfig, *, started: Callable[[str, int], None]) -> None:
+    def serve(
+        config: WitnessConfig, *, started: Callable[[str, int], None], trusts_clock: bool
+    ) -> None:
+        assert not trusts_clock
         asked.append(config)
         started(config.host, config.port)
 
-    monkeypatch.setattr(server, "serve_witness", serve)
+    monkeypatch.setattr(actions, "serve_witness", serve)
     (home / "witness.toml").write_text('host = "127.0.0.2"\nport = 1234\n')
     assert witness("serve").text == "listening on http://127.0.0.2:1234\n"
     moved = witness("serve", "--host", "127.0.0.1", "--port", "4321")

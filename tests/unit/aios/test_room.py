@@ -54,6 +54,8 @@ CHANGING = {
     "write_bytes", "write_text",
 }  # fmt: skip
 WRITERS = ("folder/system.py", "writing/")
+HANDED = {"writer", "staging"}
+"""What verbs are handed to change the folder with."""
 
 
 def changing_calls(text: str) -> set[str]:
@@ -64,7 +66,9 @@ def changing_calls(text: str) -> set[str]:
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
         and node.func.attr in CHANGING
-        and not (isinstance(node.func.value, ast.Name) and node.func.value.id == "writer")
+        and not (
+            isinstance(node.func.value, ast.Name) and node.func.value.id in {"writer", "staging"}
+        )
     }
 
 

@@ -122,13 +122,14 @@ def _local_day(stamp: str, days: Sequence[str], zone: tzinfo | None) -> str | No
     return day if day in days else None
 
 
+def _is_housekeeping(row: TimelineRow) -> bool:
+    kind = row.row.get("type")
+    return isinstance(kind, str) and kind in HOUSEKEEPING
+
+
 def newest_first(rows: Iterable[TimelineRow], dates: Sequence[str]) -> list[TimelineRow]:
     """Keep rows of ``dates`` that say something of the person's work, newest first."""
-    kept = [
-        row
-        for row in rows
-        if row.date in dates and row.summary and row.row.get("type") not in HOUSEKEEPING
-    ]
+    kept = [row for row in rows if row.date in dates and row.summary and not _is_housekeeping(row)]
     kept.sort(key=lambda row: stable(row.row))
     kept.sort(key=lambda row: row.timestamp, reverse=True)
     return kept

@@ -34,9 +34,12 @@ def serve_stdio(make_served: "Callable[[], ServedPerson]", *, profile: "Profile"
     import anyio
 
     # The thread that reads stdin would keep the process until the next line.
-    signal.signal(signal.SIGINT, lambda *_: _leave(OperationInterruptedError.exit_code))
+    before = signal.signal(signal.SIGINT, lambda *_: _leave(OperationInterruptedError.exit_code))
     _watch_parent(os.getppid())
-    anyio.run(_serve, make_served, profile)
+    try:
+        anyio.run(_serve, make_served, profile)
+    finally:
+        signal.signal(signal.SIGINT, before)
     # Threads that still look something up for an abandoned call are not waited for.
     _leave()
 

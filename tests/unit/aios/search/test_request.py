@@ -7,7 +7,13 @@ import pytest
 
 from agentic_os.aios.folder.access import AiosAccess
 from agentic_os.aios.folder.ages import since_instant
-from agentic_os.aios.folder.allowance import FILE_BYTES, FOLDER_ENTRIES, SEARCH_LIMIT, Amount
+from agentic_os.aios.folder.allowance import (
+    FILE_BYTES,
+    FOLDER_ENTRIES,
+    SEARCH_LIMIT,
+    SESSION_INDEX_BYTES,
+    Amount,
+)
 from agentic_os.aios.policy import resolve_policy
 from agentic_os.aios.search.lines import answer_lines, warning_lines
 from agentic_os.aios.search.omissions import OMISSIONS, bounded, forbidden
@@ -318,9 +324,12 @@ def test_a_large_file_leaves_its_scope_out(full: AiosBuilder) -> None:
     assert search(full, "rollout").complete
 
 
-@pytest.mark.parametrize("relative", ["memory/events.jsonl", "memory/sessions/index.jsonl"])
-def test_a_large_stream_leaves_its_scope_out(full: AiosBuilder, relative: str) -> None:
-    full.write(relative, b"\n" * (FILE_BYTES + 1))
+@pytest.mark.parametrize(
+    ("relative", "most"),
+    [("memory/events.jsonl", FILE_BYTES), ("memory/sessions/index.jsonl", SESSION_INDEX_BYTES)],
+)
+def test_a_large_stream_leaves_its_scope_out(full: AiosBuilder, relative: str, most: int) -> None:
+    full.write(relative, b"\n" * (most + 1))
     (omission,) = search(full, "rollout").omissions
     assert omission.reason == "file_too_large"
 

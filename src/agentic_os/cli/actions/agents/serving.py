@@ -57,13 +57,15 @@ def serve_network(
 
 
 def _served_maker(root: Sequence[str]) -> "Callable[[], ServedPerson]":
-    roots = tuple(str(Path(one).expanduser().absolute()) for one in root)
+    places = [str(Path(one).expanduser().absolute()) for one in root]
 
     def make_served() -> "ServedPerson":
         # Loaded by the first request that needs it, after the handshake.
         from agentic_os.aggregate.workspace import Person
         from agentic_os.server.served import ServedPerson
+        from agentic_os.settings.selection import AdoptingRoots, command_line_roots
 
+        roots = command_line_roots(places, adopt=isinstance(root, AdoptingRoots))
         return ServedPerson(person=Person.here(), roots=roots)
 
     return make_served

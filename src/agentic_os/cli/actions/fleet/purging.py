@@ -28,7 +28,7 @@ def delete_derived(*, root: Sequence[str], everything: bool, json: bool) -> None
         write(f"{space}\n")
     for name in data.folders:
         write(f"{name}\n")
-    gone = f"{len(data.spaces)} stores"
+    gone = "1 store" if len(data.spaces) == 1 else f"{len(data.spaces)} stores"
     gone += f" and {', '.join(data.folders)}" if data.folders else ""
     say(f"Deleted: {gone}; {data.bytes} bytes freed.")
     if everything:

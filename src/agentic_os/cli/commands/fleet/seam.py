@@ -30,7 +30,7 @@ def add(
     root: Roots = None,
     json: Json = False,
 ) -> None:
-    """Show what project-init would be told and would write; start it only with --apply.
+    """Show what project-init would be told and would write; start it only when approved.
 
     Example: agentic-os seam add shop --stack auto
     """
