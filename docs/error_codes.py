@@ -84,7 +84,7 @@ def error_codes() -> list[ErrorCode]:
 
 
 def error_tables() -> dict[str, ErrorTable]:
-    """The tables of errors by room; a room without one is read instead."""
+    """Return the tables of errors by room; a room without one is read instead."""
     rooms = sorted(path.parent.name for path in SOURCE.glob("*/codes.py"))
     modules = {room: importlib.import_module(f"agentic_os.{room}.codes") for room in rooms}
     return {room: module.ERRORS for room, module in modules.items() if hasattr(module, "ERRORS")}
@@ -210,7 +210,7 @@ def _name(node: ast.expr) -> str:
 
 
 def _words(node: ast.expr | None) -> str:
-    """The text of a literal; what is filled in at run time stands as an ellipsis."""
+    """Return the text of a literal; what is filled in at run time stands as an ellipsis."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
     if isinstance(node, ast.JoinedStr):
@@ -219,7 +219,7 @@ def _words(node: ast.expr | None) -> str:
 
 
 def refusals() -> list[tuple[str, int, str]]:
-    """What the witness service answers when it refuses: code, HTTP status, message."""
+    """List what the witness service answers when it refuses: code, HTTP status, message."""
     found: dict[tuple[str, int], str] = {}
     for path in sorted((SOURCE / "witness").rglob("*.py")):
         name = ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts)

@@ -66,7 +66,7 @@ def pages() -> dict[str, str]:
 
 
 def cli_page() -> str:
-    """The help of every command."""
+    """Write the help of every command."""
     parts = ["# Command line", "", NOTE]
     for words in commands(application(), ()):
         shown = " ".join(("agentic-os", *words))
@@ -75,7 +75,7 @@ def cli_page() -> str:
 
 
 def manual_page() -> str:
-    """The same help as a manual page, in roff."""
+    """Write the same help as a manual page, in roff."""
     parts = [
         '.\\" Made by docs/generate.py; do not edit.',
         '.TH AGENTIC-OS 1 "" "agentic-os" "User commands"',
@@ -92,13 +92,13 @@ def manual_page() -> str:
 
 
 def roff(line: str) -> str:
-    """A line of text as roff reads it: no escape, no request."""
+    """Escape a line of text for roff: no escape, no request."""
     safe = line.replace("\\", "\\e").replace("-", "\\-")
     return f"\\&{safe}" if safe.startswith((".", "'")) else safe
 
 
 def commands(group: typer.Typer, above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """The names of all commands, groups before their members."""
+    """Name all commands, groups before their members."""
     yield above
     for command in group.registered_commands:
         name = command.name or (command.callback.__name__ if command.callback else "")
@@ -109,7 +109,7 @@ def commands(group: typer.Typer, above: tuple[str, ...]) -> Iterator[tuple[str, 
 
 
 def help_of(words: tuple[str, ...]) -> str:
-    """What ``--help`` prints."""
+    """Return what ``--help`` prints."""
     os.environ["COLUMNS"] = WIDTH
     page = io.StringIO()
     with redirect_stdout(page):
@@ -151,7 +151,7 @@ def codes_page() -> str:
 
 
 def error_tables() -> Iterator[str]:
-    """The codes of errors, room by room, and what the witness service refuses."""
+    """Write the codes of errors, room by room, and what the witness service refuses."""
     yield "## Errors"
     yield ""
     yield (
@@ -202,12 +202,12 @@ def ledger_page() -> str:
 
 
 def cell(text: str) -> str:
-    """A table cell."""
+    """Escape a table cell."""
     return text.replace("|", "\\|")
 
 
 def schemas() -> dict[str, str]:
-    """The JSON Schema of every document."""
+    """Make the JSON Schema of every document."""
     return {
         f"schemas/{name}.json": json.dumps(
             {

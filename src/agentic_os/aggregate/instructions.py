@@ -99,7 +99,7 @@ def instructions(
     target: str | None = None,
     private: bool = False,
 ) -> Answer[InstructionsData]:
-    """What agents are told, and per harness in which order it is loaded for a path.
+    """List what agents are told, and what each harness loads for a path, in its order.
 
     Args:
         workspace: the fleet and its open store.

@@ -288,7 +288,7 @@ class Run(Intake):
 
 
 def _own_graphs(connection: sqlite3.Connection) -> frozenset[str]:
-    """The projects whose graph is one of ours."""
+    """Return the projects whose graph is one of ours."""
     rows = connection.execute("SELECT project FROM graph_repo WHERE status='own'")
     return frozenset(row[0] for row in rows)
 
