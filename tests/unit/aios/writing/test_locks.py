@@ -3,7 +3,8 @@
 import json
 import os
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -123,3 +124,55 @@ def test_a_holder_killed_at_any_step_does_not_block(aios: AiosBuilder) -> None:
 
     for _ in stopped_at_every_step(lambda: None, act):
         assert taken(aios, EVENTS_LOCK) is None
+
+
+@contextmanager
+def held_as_the_original(path: Path, form: LockForm) -> Iterator[None]:
+    """Hold a lock as the original does: made exclusively, then written, no ``flock``."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle = -1
+    while handle < 0:
+        try:
+            handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        except FileExistsError:
+            time.sleep(0.003)
+    time.sleep(0.002)  # a taker may see the lock before its record
+    os.write(handle, record(form, os.getpid()).encode())
+    os.close(handle)
+    yield
+    assert json.loads(path.read_text())["pid"] == os.getpid()
+    path.unlink()
+
+
+@pytest.mark.parametrize("dead", [True, False])
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.path)
+def test_a_race_with_the_original_over_every_form(
+    aios: AiosBuilder, form: LockForm, *, dead: bool
+) -> None:
+    place, count, inside = aios.root / form.path, aios.root / "count", aios.root / "inside"
+    count.write_text("0")
+
+    def alone() -> None:
+        inside.touch(exist_ok=False)
+        seen = int(count.read_text())
+        time.sleep(0.001)
+        count.write_text(str(seen + 1))
+        inside.unlink()
+
+    def ours() -> None:
+        with FolderWriter(aios.root) as writer:
+            for _ in range(15):
+                with holding(writer, form, wait_seconds=60):
+                    alone()
+
+    def theirs() -> None:
+        for _ in range(15):
+            with held_as_the_original(place, form):
+                alone()
+            time.sleep(0.005)
+
+    if dead:
+        left(aios, form, record(form, dead_pid()))
+    side_by_side(ours, ours, theirs, theirs)
+    assert count.read_text() == "60"
+    assert [one.name for one in place.parent.iterdir() if "lock" in one.name] == []
