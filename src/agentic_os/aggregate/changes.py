@@ -9,7 +9,6 @@ from agentic_os.aggregate.workspace import Workspace
 from agentic_os.results import Answer
 
 DEFAULT_FILES: Final = 20
-_NANOSECONDS: Final = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +60,7 @@ def recent_changes(
 
 
 def _moment(nanoseconds: int) -> str:
-    return datetime.fromtimestamp(nanoseconds // _NANOSECONDS, UTC).isoformat()
+    return datetime.fromtimestamp(nanoseconds // 10**9, UTC).isoformat()
 
 
 _NEWEST = """
