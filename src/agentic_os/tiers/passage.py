@@ -16,6 +16,8 @@ from agentic_os.text.unicode_form import composed
 from agentic_os.tiers.wording import Wording, spaced
 
 SNIPPET_LINES = 3
+MAX_RANKED_CHARS = 20_000
+"""A longer passage is not cut into words to weigh how much of the question it holds."""
 SNIPPET_LINE_CHARS = 300
 _HOLDS = "SELECT 1 FROM line WHERE line MATCH ? LIMIT 1"
 _LEAST_WEIGHT = 1e-6
@@ -68,8 +70,14 @@ class LineMatcher(SelfClosing):
         weighed = [max(weights.get(term.text, 1.0), _LEAST_WEIGHT) for term in terms]
         if not terms:
             return float(self._held(text) > 0)
-        self._ranked([text])
         said = spaced(text)
+        if len(text) > MAX_RANKED_CHARS:
+            # A book in one passage: its words as they stand, not their stems and pairs.
+            plain = sum(
+                w for term, w in zip(terms, weighed, strict=True) if spaced(term.text) in said
+            )
+            return plain / sum(weighed)
+        self._ranked([text])
         held = sum(
             weight * self._part_held(term, said)
             for term, weight in zip(terms, weighed, strict=True)

@@ -159,7 +159,7 @@ def test_purging_all_leaves_nothing_that_was_derived(home: Path) -> None:
 
     finished = run("purge", "--all")
 
-    assert "1 stores and models" in finished.words
+    assert "1 store and models" in finished.words
     assert "bytes freed" in finished.words
     assert not (home / "cache").exists()
     assert list((home / "data").iterdir()) == []
