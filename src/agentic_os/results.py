@@ -578,8 +578,9 @@ class PreparedModelData(msgspec.Struct, frozen=True, kw_only=True):
 class IndexBuildData(msgspec.Struct, frozen=True, kw_only=True):
     """Answer of ``index build``: what the semantic index holds now and what this run did.
 
-    ``embedded`` counts texts whose vector was not known; ``embedding_seconds`` is the share of
-    ``seconds`` that the model took. ``corpus_files`` are sources and documents, ``left_out``
+    ``embedded`` counts texts whose vector was not known, ``resumed`` those that a run embedded
+    which was interrupted; ``embedding_seconds`` is the share of ``seconds`` that the model took.
+    ``corpus_files`` are sources and documents, ``left_out``
     counts those that were not taken, by code.
     """
 
@@ -595,6 +596,7 @@ class IndexBuildData(msgspec.Struct, frozen=True, kw_only=True):
     corpus_files: int
     corpus_files_read: int
     left_out: dict[str, int]
+    resumed: int = 0
 
 
 class IndexStatusData(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,14 +7,17 @@ whatever it went through before (design section 6).
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+import threading
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO, TypeVar
+from typing import TYPE_CHECKING, Protocol, TextIO, TypeVar
 
 from agentic_os.errors import AgenticOSError, IncompleteError
 
 if TYPE_CHECKING:
+    from rich.progress import Progress
+
     from agentic_os.results import Answer, Diagnostic, ErrorView, Omission
 
 T = TypeVar("T")
@@ -304,54 +307,116 @@ def _from_home(cell: str) -> str:
     return f"~{cell[len(home) :]}" if cell.startswith(f"{home}/") else cell
 
 
-Tick = Callable[[int, int | None], None]
-"""Told how much is done, of how much; ``None`` while nobody knows."""
+class Tick(Protocol):
+    """Told how much is done, of how much (None: nobody knows), and the seconds left if known."""
+
+    def __call__(self, done: int, total: int | None, left: float | None = None, /) -> None:
+        """Take it in."""
 
 
-def _silent(_done: int, _total: int | None) -> None:
-    """Progress that nobody watches."""
+PATIENCE_SECONDS = 0.8
+"""A command that answers sooner draws no bar."""
+_BAR_COLUMNS = 20
 
 
 @contextmanager
 def progress(
-    label: str, unit: str, *, rate: bool = False, document: bool = False
+    label: str,
+    unit: str,
+    *,
+    rate: bool = False,
+    document: bool = False,
+    after: float = 0.0,
 ) -> Iterator[Tick]:
     """Draw a progress bar on stderr if that is a terminal; draw nothing elsewhere.
 
     Args:
         label: what is being done.
         unit: what is counted.
-        rate: also show how many a second.
+        rate: also show how many a second; whoever ticks says how long the rest will take.
         document: JSON is printed: where that goes to the terminal too, nothing is drawn.
+        after: draw only if it takes longer than so many seconds.
     """
     if not sys.stderr.isatty() or (document and on_terminal()):
         yield _silent
         return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
+    bar = _Bar(label, unit, rate=rate)
+    if not after:
+        bar.draw()
+    timer = threading.Timer(after, bar.draw)
+    timer.daemon = True
+    if after:
+        timer.start()
+    try:
+        yield bar.advance
+    finally:
+        timer.cancel()
+        bar.end()
 
-    bar = Progress(
-        TextColumn(label),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn(unit),
-        *([TextColumn("{task.fields[rate]}")] if rate else ()),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    )
-    with bar:
-        task = bar.add_task(label, total=None, rate="")
 
-        def advance(done: int, total: int | None) -> None:
-            speed = bar.tasks[0].speed
-            shown = f"{speed:.0f} a second" if speed else ""
-            bar.update(task, completed=done, total=total, rate=shown)
+def _silent(_done: int, _total: int | None, _left: float | None = None, /) -> None:
+    """Progress that nobody watches."""
 
-        yield advance
+
+class _Bar:
+    """A bar that is drawn once somebody waits for it; another thread may say so."""
+
+    def __init__(self, label: str, unit: str, *, rate: bool) -> None:
+        self._label, self._unit, self._rate = label, unit, rate
+        self._lock = threading.Lock()
+        self._drawn: Progress | None = None
+        self._over = False
+        self._last: tuple[int, int | None, float | None] = (0, None, None)
+
+    def draw(self) -> None:
+        """Draw it from now on."""
+        from rich.console import Console
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeRemainingColumn,
+        )
+
+        left = TextColumn("{task.fields[left]}") if self._rate else TimeRemainingColumn()
+        bar = Progress(
+            TextColumn(self._label),
+            BarColumn(bar_width=_BAR_COLUMNS),
+            MofNCompleteColumn(),
+            TextColumn(self._unit),
+            *([TextColumn("{task.fields[rate]}")] if self._rate else ()),
+            left,
+            console=Console(stderr=True),
+            transient=True,
+        )
+        with self._lock:
+            if self._over:
+                return
+            bar.add_task(self._label, total=None, rate="", left="")
+            bar.start()
+            self._drawn = bar
+        self.advance(*self._last)
+
+    def advance(self, done: int, total: int | None, left: float | None = None, /) -> None:
+        """Move on."""
+        self._last = done, total, left
+        bar = self._drawn
+        if bar is not None:
+            task = bar.tasks[0]
+            shown = f"{task.speed:.0f} a second" if task.speed else ""
+            bar.update(task.id, completed=done, total=total, rate=shown, left=_left(left))
+
+    def end(self) -> None:
+        """Draw no more."""
+        with self._lock:
+            self._over = True
+            if self._drawn is not None:
+                self._drawn.stop()
+
+
+def _left(seconds: float | None) -> str:
+    if seconds is None:
+        return ""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes}:{rest:02d} left"

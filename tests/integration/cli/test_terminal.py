@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -132,8 +133,59 @@ def test_a_build_of_the_index_shows_how_far_and_how_fast_it_is(
 
     assert code == 0, drawn
     assert "Embedding" in drawn
-    assert re.search(r"(?:256|512|600)/600", drawn)
+    assert re.search(r"(?:64|128|600)/600", drawn)
     assert re.search(r"\d+ a second", drawn)
+
+
+SLOW_MODEL = """
+import sys, time
+from agentic_os.tiers.embed.onnx import OnnxEmbedder
+real = OnnxEmbedder.encode_documents
+def slow(embedder, texts):
+    time.sleep(0.6)
+    return real(embedder, texts)
+OnnxEmbedder.encode_documents = slow
+from agentic_os.cli.entry import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_a_build_of_the_index_says_how_long_it_will_take(fleet: FleetBuilder, places: Path) -> None:
+    lend_tiny(places / "data")
+    project = fleet.project("p")
+    for fact in range(384):
+        project.fact(f"f{fact}", f"alpha {fact:04} beta")
+
+    _, drawn = on_terminal(
+        "index",
+        "build",
+        "--root",
+        fleet.root,
+        command=(sys.executable, "-c", SLOW_MODEL),
+        COLUMNS="80",
+    )
+
+    # Six steps of 0.6 s and equal texts: after two of them four are left.
+    plain = re.sub("\x1b\\[[0-9;?]*[A-Za-z]", "", drawn)
+    said = [(int(a), int(b)) for a, b in re.findall(r"(\d+)/384 texts.*?0:(\d\d) left", plain)]
+    assert said
+    for done, left in said:
+        assert abs(left - (384 - done) / 64 * 0.6) <= 2, said
+    assert "\u2026" not in plain, "nothing is cut at 80 columns"
+
+
+def test_a_first_question_shows_how_far_the_reading_is(fleet: FleetBuilder) -> None:
+    for number in range(1_000):
+        fleet.project(f"p{number}").fact("f", f"alpha {number}")
+
+    _, drawn = on_terminal("search", "alpha", "--root", fleet.root, COLUMNS="80")
+    _, again = on_terminal("scan", "--root", fleet.root / "p1", COLUMNS="80")
+    asked = run("search", "alpha", "--root", fleet.root)
+
+    assert re.search(r"Reading.* \d+/1000", re.sub("\x1b\\[[0-9;?]*[A-Za-z]", "", drawn))
+    assert drawn.index("Reading") < drawn.index("[memory]")
+    assert "Reading" not in again
+    assert "Reading" not in asked.words
 
 
 def test_no_colour_where_none_is_wanted(evil: FleetBuilder) -> None:

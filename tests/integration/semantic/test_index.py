@@ -37,6 +37,7 @@ from agentic_os.tiers.index import build, writer
 
 point, number = sys.argv[1], int(sys.argv[2])
 build.PORTION_TEXTS = build.STEP_TEXTS = 2
+build.COMMIT_SECONDS = 0.0
 
 def die():
     os.kill(os.getpid(), int(sys.argv[3]))
@@ -83,6 +84,7 @@ import sys, time
 from agentic_os.tiers.embed.onnx import OnnxEmbedder
 from agentic_os.tiers.index import build
 build.PORTION_TEXTS = build.STEP_TEXTS = 2
+build.COMMIT_SECONDS = 0.5
 real = OnnxEmbedder.encode_documents
 def slow(embedder, texts):
     print("embedding", file=sys.stderr, flush=True)
@@ -288,6 +290,38 @@ def test_an_interrupted_build_says_so_and_goes_on(many: FleetBuilder) -> None:
     again = data_of(call("index", "build", "--json", "--root", many.root))
     assert again["embedded"] <= 24 - rows
     assert status(many)["rows"] == 24
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_a_single_large_project_is_gone_on_with_where_it_was_interrupted(
+    fleet: FleetBuilder, places: Path, how: signal.Signals
+) -> None:
+    lend_tiny(places / "data")
+    project = fleet.project("alone", "obsidian-only")
+    for fact in range(30):
+        project.fact(f"f{fact}", f"alpha {fact} beta", title=f"F{fact}")
+    process = subprocess.Popen(
+        [sys.executable, "-c", SLOW, "index", "build", "--root", str(fleet.root)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    for _ in range(8):
+        assert process.stderr.readline() == "embedding\n"
+    process.send_signal(how)
+    _, words = process.communicate(timeout=30)
+    again = run("index", "build", "--json", "--root", fleet.root)
+    last = run("index", "build", "--json", "--root", fleet.root)
+
+    assert process.returncode == (130 if how is signal.SIGINT else -how)
+    assert "Traceback" not in words
+    # Killed, at most the steps since the last commit are lost; interrupted, none that ended.
+    least = 14 if how is signal.SIGINT else 6
+    assert least <= again.data["resumed"] < 30
+    assert again.data["embedded"] + again.data["resumed"] == 30
+    assert again.data["chunks"] == 30
+    assert (last.data["embedded"], last.data["resumed"]) == (0, 0)
 
 
 def test_the_store_is_written_while_a_build_embeds(many: FleetBuilder) -> None:

@@ -4,13 +4,18 @@ import os
 import pty
 import select
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 from support.process.cli_process import MODULE, TIME_LIMIT_SECONDS
 
 
 def on_terminal(
-    *arguments: str | Path, typed: str | None = None, current: Path | None = None, **environ: str
+    *arguments: str | Path,
+    typed: str | None = None,
+    current: Path | None = None,
+    command: Sequence[str] = MODULE,
+    **environ: str,
 ) -> tuple[int, str]:
     """Run a command with a terminal as stdout and stderr; its exit code and what was drawn.
 
@@ -18,6 +23,7 @@ def on_terminal(
         arguments: of the command.
         typed: what the person types; without it the terminal is no stdin.
         current: the folder it runs in.
+        command: what is started, the console module by default.
         environ: variables that differ from this process's own.
     """
     variables = {
@@ -25,7 +31,7 @@ def on_terminal(
     }
     terminal, other = pty.openpty()
     process = subprocess.Popen(
-        [*MODULE, *map(str, arguments)],
+        [*command, *map(str, arguments)],
         stdin=other if typed is not None else subprocess.DEVNULL,
         stdout=other,
         stderr=other,

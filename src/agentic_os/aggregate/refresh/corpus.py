@@ -33,6 +33,9 @@ from agentic_os.results import Diagnostic
 from agentic_os.text.fencing import one_line
 from agentic_os.text.secrets.redaction import Redactor
 
+PORTION_FILES = 1_000
+"""Files of one project that are committed together: an interruption costs a few seconds."""
+
 BUILT_KEY = "corpus_built_ns"
 """Row of ``meta`` that says when the corpus was last completed; absent before the first time."""
 
@@ -173,7 +176,10 @@ def _intake(store: Store, redactor: Redactor, stack: ExitStack) -> Intake:
 
 @dataclass(slots=True)
 class _Project:
-    """One project of the corpus, brought up to date in one transaction."""
+    """One project of the corpus, brought up to date in one transaction; in several if it is large.
+
+    What was committed of it stays when the rest is interrupted; the next run goes on there.
+    """
 
     store: Store
     project: Project
@@ -203,15 +209,22 @@ class _Project:
                         same = row is not None and is_unchanged(row, found)
                         if same or self._take(intake, found, row, files.left_out):
                             missing.discard(found.path)
+                        if intake.files_read >= PORTION_FILES:
+                            self._commit(intake, stack)
+                            intake = _intake(self.store, self.redactor, stack)
             except FilesError as fault:
                 self._note(fault)
             for path in sorted(missing):
                 intake.start()
                 intake.forget(known[path].pk)
                 intake.files_removed += 1
-            intake.finish()
-        self.account.add(intake)
+            self._commit(intake, stack)
         self.account.left_out.update(files.left_out)
+
+    def _commit(self, intake: Intake, stack: ExitStack) -> None:
+        intake.finish()
+        stack.close()
+        self.account.add(intake)
 
     def _known(self) -> dict[str, KnownFile]:
         rows = self.store.connection.execute(

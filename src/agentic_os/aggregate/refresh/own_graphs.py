@@ -6,6 +6,7 @@ file that comes later takes the place of ours.
 """
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from agentic_os.aggregate.graph.projects import graph_projects
@@ -17,6 +18,9 @@ from agentic_os.registry.descriptor.memory_block import CONVENTIONAL_GRAPH_PATH,
 from agentic_os.registry.fleet import Fleet
 from agentic_os.registry.project import Project
 from agentic_os.text.secrets.redaction import Redactor
+
+PORTION_SOURCES = 500
+"""Sources whose graphs are committed together: an interruption costs a few seconds."""
 
 
 def build_own_graphs(
@@ -49,16 +53,30 @@ def build_own_graphs(
     }
     own = {project for project, paths in wanted.items() if paths}
     known = store.connection.execute("SELECT project FROM graph_repo WHERE status='own'")
-    kept = {row[0] for row in known} | own
-    with transaction(store.connection):
-        refresh_graphs(
-            store.connection,
-            graph_projects(fleet, kept),
-            sources=False,
-            redactor=redactor,
-            own={project: wanted[project] for project in own},
-        )
+    kept = {row[0] for row in known}
+    for portion in _portions({project: wanted[project] for project in sorted(own)}):
+        kept |= portion.keys()
+        with transaction(store.connection):
+            refresh_graphs(
+                store.connection,
+                graph_projects(fleet, kept),
+                sources=False,
+                redactor=redactor,
+                own=portion,
+            )
     return tuple(sorted(own))
+
+
+def _portions(own: dict[str, list[str]]) -> Iterator[dict[str, list[str]]]:
+    """Put projects together until there are enough sources for a commit; at least one portion."""
+    portion: dict[str, list[str]] = {}
+    for project, paths in own.items():
+        portion[project] = paths
+        if sum(map(len, portion.values())) >= PORTION_SOURCES:
+            yield portion
+            portion = {}
+    if portion or not own:
+        yield portion
 
 
 def _has_graph(project: Project) -> bool:

@@ -3,7 +3,7 @@
 Incremental by content: texts whose vector is known, of whatever project, are not embedded
 again, and a project whose chunks did not change is not written. Projects are replaced whole, so
 an interruption leaves the finished ones in place and the next run goes on; vectors of a project
-that was not finished are put by.
+that is not finished are put by every few seconds, and when a person interrupts.
 
 The writer lock is held only while code is read into the store. Embedding takes minutes: it holds
 a lock of its own, so that the store follows edits meanwhile. What changed while a build ran is
@@ -27,6 +27,7 @@ from agentic_os.results import Answer, IndexBuildData
 from agentic_os.text.secrets.redaction import Redactor
 from agentic_os.tiers.embed.selection import open_embedder
 from agentic_os.tiers.index.chunks import Chunk, ProjectChunks, read_chunks, read_projects
+from agentic_os.tiers.index.pace import Pace, cost_of
 from agentic_os.tiers.index.state import (
     IndexState,
     ProjectState,
@@ -41,15 +42,20 @@ if TYPE_CHECKING:
     from agentic_os.tiers.embed.interface import Embedder, Vectors
 
 PORTION_TEXTS = 2_048
-"""Texts that are embedded between two commits; what an interruption may cost."""
-STEP_TEXTS = 256
-"""Texts between two words of progress."""
+"""Texts of whole projects that are written in one commit."""
+STEP_TEXTS = 64
+"""Texts between two words of progress; a few seconds at most."""
+COMMIT_SECONDS = 5.0
+"""After so long what was embedded is kept, whether its project is finished or not.
 
-Progress = Callable[[str, int, int], None]
-"""Told the stage, how much of it is done, and how much there is."""
+Well below ten seconds, since a step is finished first.
+"""
+
+Progress = Callable[[str, int, int, float | None], None]
+"""Told the stage, how much of it is done, how much there is, and the seconds left if known."""
 
 
-def silent(_stage: str, _done: int, _total: int) -> None:
+def silent(_stage: str, _done: int, _total: int, _left: float | None) -> None:
     """Progress that nobody watches."""
 
 
@@ -79,7 +85,7 @@ def build_index(
         person,
         command_line_roots,
         freshness="wait",
-        progress=lambda done, total: progress("reading projects", done, total),
+        progress=lambda done, total: progress("reading projects", done, total, None),
     ) as workspace:
         embedder = open_embedder(workspace.places.data, workspace.settings.embedding_model)
         space = workspace.store.space
@@ -100,7 +106,7 @@ def build_index(
                     home=person.home,
                     personal=personal_excludes(person.home, person.environ),
                     include=workspace.settings.corpus_include,
-                    progress=lambda done, total: progress("reading code", done, total),
+                    progress=lambda done, total: progress("reading code", done, total, None),
                 )
             build = _Build(
                 store=workspace.store,
@@ -131,7 +137,9 @@ class _Build:
     embedded: int = 0
     written: int = 0
     to_embed: int = 0
-    seconds: float = 0.0
+    resumed: int = 0
+    pace: Pace = field(default_factory=lambda: Pace(total=0))
+    committed: float = 0.0
 
     def run(self) -> IndexBuildData:
         """Do it all; what is damaged is made anew."""
@@ -151,7 +159,7 @@ class _Build:
         """Open the table and what is known of it."""
         self.wanted.clear()
         self.kept.clear()
-        self.to_embed = self.embedded = self.written = 0
+        self.to_embed = self.embedded = self.written = self.resumed = 0
         self.writer = VectorWriter(
             self.folder,
             fingerprint=self.embedder.fingerprint,
@@ -171,6 +179,7 @@ class _Build:
         """Compare, embed, write, tidy."""
         projects = read_projects(self.store.connection)
         changed: list[tuple[int, str]] = []
+        chars: dict[str, int] = {}
         chunks = 0
         for at, (pk, project) in enumerate(projects, 1):
             read = read_chunks(self.store.connection, pk, project, self.redactor)
@@ -178,13 +187,19 @@ class _Build:
             known = self.state.projects.get(project)
             if known is None or known.digest != read.digest:
                 changed.append((pk, project))
-                self.wanted.update({chunk.text_hash for chunk in read.chunks})
+                costs = {chunk.text_hash: cost_of(len(chunk.text)) for chunk in read.chunks}
+                self.wanted.update(costs.keys())
+                chars.update(costs)
             elif known.files != read.files:
                 self.state.projects[project] = ProjectState(
                     digest=known.digest, rows=known.rows, files=read.files
                 )
-            self.progress("comparing", at, len(projects))
-        self.to_embed = len(self.writer.missing(self.wanted))
+            self.progress("comparing", at, len(projects), None)
+        missing = self.writer.missing(self.wanted)
+        self.to_embed = len(missing)
+        self.resumed = self.writer.waiting(self.wanted)
+        self.pace = Pace(total=sum(chars[item] for item in missing))
+        self.committed = time.perf_counter()
         gone = self.state.projects.keys() - {project for _, project in projects}
         for portion in self.portions(changed):
             self.take_in(portion)
@@ -192,7 +207,7 @@ class _Build:
         tidied = bool(changed or gone or self.writer.rows != chunks)
         if tidied:
             self.writer.forget(present)
-            self.progress("tidying", 0, 0)
+            self.progress("tidying", 0, 0, None)
             self.writer.tidy()
         self.state = IndexState(
             fingerprint=self.embedder.fingerprint,
@@ -209,7 +224,8 @@ class _Build:
             projects_removed=len(gone),
             chunks=chunks,
             embedded=self.embedded,
-            embedding_seconds=round(self.seconds, 3),
+            resumed=self.resumed,
+            embedding_seconds=round(self.pace.seconds, 3),
             seconds=round(time.perf_counter() - started, 3),
             corpus_files=self.corpus.files,
             corpus_files_read=self.corpus.files_read,
@@ -244,6 +260,7 @@ class _Build:
             else np.empty((0, self.embedder.dimension), np.float32)
         )
         self.writer.replace([read.project for read in portion], rows, matrix)
+        self.committed = time.perf_counter()
         self.written += len(rows)
         for read in portion:
             self.state.projects[read.project] = ProjectState(
@@ -265,18 +282,37 @@ class _Build:
             (chunk for item, chunk in texts.items() if item not in found),
             key=lambda chunk: len(chunk.text),
         )
-        started = time.perf_counter()
         waiting: dict[str, Vectors] = {}
-        for at in range(0, len(missing), STEP_TEXTS):
-            step = missing[at : at + STEP_TEXTS]
-            rows = self.embedder.encode_documents([chunk.text for chunk in step])
-            made = {chunk.text_hash: row for chunk, row in zip(step, rows, strict=True)}
-            found.update(made)
-            waiting.update(made)
-            self.embedded += len(step)
-            self.progress("embedding", self.embedded, self.to_embed)
-            if len(waiting) >= PORTION_TEXTS and at + STEP_TEXTS < len(missing):
-                self.writer.keep(waiting)
-                waiting = {}
-        self.seconds += time.perf_counter() - started
+        try:
+            for at in range(0, len(missing), STEP_TEXTS):
+                made = self.embed(missing[at : at + STEP_TEXTS])
+                found.update(made)
+                waiting.update(made)
+                if self.is_due() and at + STEP_TEXTS < len(missing):
+                    self.keep(waiting)
+                    waiting = {}
+        except KeyboardInterrupt:
+            if waiting:
+                self.keep(waiting)
+            raise
         return found
+
+    def embed(self, step: list[Chunk]) -> "dict[str, Vectors]":
+        """Embed a few texts, and tell how far it is."""
+        started = time.perf_counter()
+        rows = self.embedder.encode_documents([chunk.text for chunk in step])
+        self.pace.went_on(
+            sum(cost_of(len(chunk.text)) for chunk in step), time.perf_counter() - started
+        )
+        self.embedded += len(step)
+        self.progress("embedding", self.embedded, self.to_embed, self.pace.left_seconds)
+        return {chunk.text_hash: row for chunk, row in zip(step, rows, strict=True)}
+
+    def is_due(self) -> bool:
+        """Whether what was embedded since the last commit is worth one."""
+        return time.perf_counter() - self.committed >= COMMIT_SECONDS
+
+    def keep(self, vectors: "dict[str, Vectors]") -> None:
+        """Put vectors by whose project is not finished."""
+        self.writer.keep(vectors)
+        self.committed = time.perf_counter()

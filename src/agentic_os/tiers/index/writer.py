@@ -88,6 +88,10 @@ class VectorWriter:
         """Those of ``hashes`` for whose text no vector was there when the table was opened."""
         return {item for item in hashes if item not in self._reusable and item not in self._waiting}
 
+    def waiting(self, hashes: Collection[str]) -> int:
+        """Count those of ``hashes`` whose vectors an interrupted run left behind."""
+        return sum(item in self._waiting and item not in self._reusable for item in hashes)
+
     def vectors(self, hashes: Sequence[str]) -> "dict[str, Vectors]":
         """Return the vectors of those texts that were embedded before.
 

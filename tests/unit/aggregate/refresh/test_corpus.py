@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agentic_os.aggregate.refresh import corpus_files
+from agentic_os.aggregate.refresh import corpus, corpus_files
 from agentic_os.aggregate.refresh.corpus import (
     CorpusRefreshed,
     corpus_projects,
@@ -436,6 +436,37 @@ def test_an_interrupted_build_keeps_the_projects_that_were_finished(
     with opened(person, fleet.root) as workspace:
         assert was_built(workspace.store.connection)
         assert [item.name for item in corpus_projects(workspace.fleet)] == ["one", "three", "two"]
+
+
+def test_what_was_committed_of_a_large_project_stays_when_the_rest_is_interrupted(
+    person: Person, fleet: FleetBuilder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = fleet.project("one", RAG)
+    for number in range(7):
+        os.utime(project.write(f"m{number}.py", f"{number}"), (1, 1))
+    monkeypatch.setattr("agentic_os.files.fingerprints.SETTLE_NS", -(10**18))
+    take, taken = Intake.take_read, []
+
+    def interrupted(self: Intake, *arguments: Any) -> None:
+        taken.append(1)
+        if len(taken) == 6:
+            raise KeyboardInterrupt
+        take(self, *arguments)
+
+    with opened(person, fleet.root):
+        pass
+    monkeypatch.setattr(corpus, "PORTION_FILES", 2)
+    with monkeypatch.context() as patch:
+        patch.setattr(Intake, "take_read", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            build(person, fleet.root)
+    with opened(person, fleet.root) as workspace:
+        assert len(files(workspace.store)) == 4
+
+    built = build(person, fleet.root)
+
+    assert len(built.files) == 7
+    assert built.result.files_read == 3
 
 
 def test_a_git_folder_that_is_broken_leaves_the_rules(

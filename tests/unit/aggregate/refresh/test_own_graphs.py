@@ -1,11 +1,12 @@
 """Graphs of our own in a real fleet: made, followed, and given up for a graph file."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
+from agentic_os.aggregate.refresh import own_graphs
 from agentic_os.aggregate.workspace import Person, open_workspace
 from agentic_os.tiers.graph.build import build_graphs
 from agentic_os.tiers.graph.context import CodeGraph, code_graph
@@ -102,3 +103,28 @@ def test_nothing_is_written_below_a_project(root: Path) -> None:
     before = sorted(path for path in root.rglob("*"))
     build_graphs(Person.here(), [str(root)], everything=True)
     assert sorted(path for path in root.rglob("*")) == before
+
+
+def test_graphs_that_were_committed_stay_when_the_rest_is_interrupted(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_workspace(Person.here(), [str(root)]):
+        pass
+    portions = own_graphs._portions
+    monkeypatch.setattr(own_graphs, "PORTION_SOURCES", 1)
+
+    def interrupted(own: dict[str, list[str]]) -> Iterator[dict[str, list[str]]]:
+        yield next(portions(own))
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(own_graphs, "_portions", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            build_graphs(Person.here(), [str(root)])
+    assert ask(root)[0]["app"] == "own"
+    assert ask(root)[0].get("lib") != "own"
+
+    build_graphs(Person.here(), [str(root)])
+
+    assert ask(root)[0]["lib"] == "own"
+    assert ask(root)[1]

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -375,14 +376,53 @@ def test_no_room_is_no_damage(
 
 
 def test_progress_is_told(ready: FleetBuilder, person: Person) -> None:
-    told: list[tuple[str, int, int]] = []
+    told: list[tuple[str, int, int, float | None]] = []
 
     build(person, ready, progress=lambda *what: told.append(what))
 
-    stages = list(dict.fromkeys(stage for stage, _, _ in told))
+    stages = list(dict.fromkeys(stage for stage, *_ in told))
     assert stages == ["reading projects", "comparing", "embedding", "tidying"]
-    assert ("embedding", 7, 7) in told
-    assert ("comparing", 3, 3) in told
+    assert ("embedding", 7, 7, None) in told
+    assert ("comparing", 3, 3, None) in told
+
+
+def test_no_more_than_ten_seconds_pass_between_two_commits(
+    fleet: FleetBuilder, person: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lend_tiny(data_of(person))
+    for at, facts in enumerate((40, 1, 1, 20)):
+        project = fleet.project(f"p{at}", "obsidian-only")
+        for fact in range(facts):
+            project.fact(f"f{fact}", f"alpha {at} beta {fact}", title=f"F{fact}")
+    clock = [0.0]
+    commits = [0.0]
+    real = OnnxEmbedder.encode_documents
+
+    def slow(embedder: OnnxEmbedder, texts: Sequence[str]) -> Any:
+        clock[0] += 3.0
+        return real(embedder, texts)
+
+    def noting(name: str) -> None:
+        done = getattr(VectorWriter, name)
+
+        def wrapped(*arguments: Any, **named: Any) -> Any:
+            commits.append(clock[0])
+            return done(*arguments, **named)
+
+        monkeypatch.setattr(VectorWriter, name, wrapped)
+
+    monkeypatch.setattr(OnnxEmbedder, "encode_documents", slow)
+    monkeypatch.setattr(index_build, "STEP_TEXTS", 2)
+    monkeypatch.setattr("agentic_os.tiers.index.build.time.perf_counter", lambda: clock[0])
+    noting("keep")
+    noting("replace")
+
+    data = build(person, fleet)
+
+    assert data.embedded == 62
+    assert clock[0] == 93.0
+    assert max(after - before for before, after in pairwise(commits)) <= 10.0
+    assert commits[-1] == clock[0]
 
 
 def test_optimizing_keeps_every_row(ready: FleetBuilder, person: Person) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import get_args
 
 from agentic_os.aggregate import questions as answers
-from agentic_os.aggregate.workspace import Person, open_workspace
+from agentic_os.cli.actions.asking import asked
 from agentic_os.cli.output import finish, finish_document, on_terminal, say, table, write
 from agentic_os.results import CapabilitySection, CapabilityView
 
@@ -26,7 +26,7 @@ def print_capabilities(
     if matrix:
         _print_matrix(root, project, json=json)
         return
-    with open_workspace(Person.here(), root) as workspace:
+    with asked(root, document=json) as workspace:
         answer = answers.capabilities(workspace, project)
     if json:
         finish_document("capabilities", answer)
@@ -58,7 +58,7 @@ def _row(item: CapabilityView) -> tuple[str, ...]:
 
 
 def _print_matrix(root: Sequence[str], project: Sequence[str], *, json: bool) -> None:
-    with open_workspace(Person.here(), root) as workspace:
+    with asked(root, document=json) as workspace:
         answer = answers.capability_matrix(workspace, project)
     if json:
         finish_document("capabilities-matrix", answer)

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 from agentic_os.aggregate import questions as answers
-from agentic_os.aggregate.workspace import Person, open_workspace
+from agentic_os.cli.actions.asking import asked
 from agentic_os.cli.output import finish, finish_document, table
 
 
 def print_notes(*, root: Sequence[str], project: Sequence[str], json: bool) -> None:
     """Show the vault notes: title, tags, and links resolved inside each project."""
-    with open_workspace(Person.here(), root) as workspace:
+    with asked(root, document=json) as workspace:
         answer = answers.vault(workspace, project)
     if json:
         finish_document("vault", answer)

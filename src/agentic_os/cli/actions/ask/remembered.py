@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import typer
 
 from agentic_os.aggregate import questions as answers
-from agentic_os.aggregate.workspace import Person, open_workspace
+from agentic_os.cli.actions.asking import asked
 from agentic_os.cli.output import finish, finish_document, table, write
 from agentic_os.results import FactView
 from agentic_os.text.fencing import terminal_safe
@@ -18,7 +18,7 @@ def print_facts(
     if differences and show is not None:
         raise typer.BadParameter("--differences and --show exclude each other")
 
-    with open_workspace(Person.here(), root) as workspace:
+    with asked(root, document=json) as workspace:
         if differences:
             stated = answers.differences(workspace, project)
             if json:

@@ -10,8 +10,8 @@ from typing import Final
 import typer
 from msgspec import structs
 
-from agentic_os.aggregate.fleet import find_fleet
-from agentic_os.aggregate.workspace import Person, open_workspace
+from agentic_os.aggregate.fleet import Person, find_fleet
+from agentic_os.cli.actions.asking import asked
 from agentic_os.cli.output import finish, finish_document, on_terminal, say, table, write
 from agentic_os.results import (
     KINDS,
@@ -54,7 +54,7 @@ def print_hits(
     if synthesize and projects_only:
         raise typer.BadParameter("--synthesize answers from passages, which --projects-only leaves")
     kinds, how = frozenset(_kind(name) for name in kind), _mode(mode)
-    asked = Query(
+    query = Query(
         text=" ".join(words).encode("utf-8", "replace").decode("utf-8"),
         kinds=kinds,
         mode=how,
@@ -63,10 +63,10 @@ def print_hits(
         changed_since_ns=_since(changed_since),
     )
     if synthesize:
-        answer = _synthesized(asked, root, project, explain=explain)
+        answer = _synthesized(query, root, project, explain=explain, json=json)
     else:
-        with open_workspace(Person.here(), root) as workspace:
-            chosen = structs.replace(asked, projects=workspace.project_ids(project))
+        with asked(root, document=json) as workspace:
+            chosen = structs.replace(query, projects=workspace.project_ids(project))
             answer = ask(workspace, chosen, explain=explain, projects_only=projects_only)
     if json:
         finish_document("search", answer)
@@ -100,19 +100,19 @@ def _say_what_next(data: SearchData, *, project: Sequence[str], kind: Sequence[s
 
 
 def _synthesized(
-    asked: Query, root: Sequence[str], project: Sequence[str], *, explain: bool
+    query: Query, root: Sequence[str], project: Sequence[str], *, explain: bool, json: bool
 ) -> Answer[SearchData]:
     # A search without a model answers more quickly without these.
     from agentic_os.tiers.synthesis_sources import passages_of, provider_of, with_synthesis
 
-    with open_workspace(Person.here(), root) as workspace:
-        chosen = structs.replace(asked, projects=workspace.project_ids(project))
+    with asked(root, document=json) as workspace:
+        chosen = structs.replace(query, projects=workspace.project_ids(project))
         # What is wrong with the provider is said before anything is searched.
         provider = provider_of(workspace.settings.synthesis, workspace.environ)
         answer = ask(workspace, chosen, explain=explain)
         passages = passages_of(workspace, answer.data.hits)
     # The store is closed by now: a model may take minutes.
-    return with_synthesis(answer, asked.text, passages, provider)
+    return with_synthesis(answer, query.text, passages, provider)
 
 
 def _kind(name: str) -> Kind:

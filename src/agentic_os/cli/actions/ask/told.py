@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agentic_os.aggregate.instructions import instructions
-from agentic_os.aggregate.workspace import Person, Workspace, open_workspace
+from agentic_os.aggregate.workspace import Workspace
+from agentic_os.cli.actions.asking import asked
 from agentic_os.cli.output import finish, finish_document, table
 from agentic_os.results import InstructionFile, InstructionsData
 from agentic_os.text.fencing import one_line
@@ -20,7 +21,7 @@ def print_instructions(
     json: bool,
 ) -> None:
     """List what agents are told, and per harness what is loaded for a path."""
-    with open_workspace(Person.here(), root) as workspace:
+    with asked(root, document=json) as workspace:
         if target is not None:
             project, target = _placed(workspace, project, target)
         answer = instructions(workspace, project, target=target, private=private)

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import typer
 
-from agentic_os.aggregate.workspace import Person, open_workspace
+from agentic_os.aggregate.fleet import Person
+from agentic_os.cli.actions.asking import asked
 from agentic_os.cli.actions.trust.ledger.opening import IDENTITY_FOLDER, verifying
 from agentic_os.cli.exit_codes import FINDINGS
 from agentic_os.cli.options import OWN_WITNESS_FOLDER
@@ -26,7 +27,7 @@ def examine_all(*, root: Sequence[str], project: Sequence[str], json: bool, json
     if json and jsonl:
         raise typer.BadParameter("--json and --jsonl exclude each other")
     checks: list[Check] = []
-    for check in _examined(root, project):
+    for check in _examined(root, project, document=json or jsonl):
         checks.append(check)
         if jsonl:
             write_json(Envelope(schema=schema_name("doctor-check"), data=check))
@@ -45,8 +46,8 @@ def examine_all(*, root: Sequence[str], project: Sequence[str], json: bool, json
         raise typer.Exit(FINDINGS)
 
 
-def _examined(roots: Sequence[str], projects: Sequence[str]) -> Iterator[Check]:
-    with open_workspace(Person.here(), roots) as workspace:
+def _examined(roots: Sequence[str], projects: Sequence[str], *, document: bool) -> Iterator[Check]:
+    with asked(roots, document=document) as workspace:
         yield from examine(workspace, workspace.project_ids(projects))
     if not projects:
         person = Person.here()

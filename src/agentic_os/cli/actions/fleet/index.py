@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from contextlib import ExitStack
 
-from agentic_os.aggregate.workspace import Person, open_workspace
+from agentic_os.aggregate.fleet import Person
+from agentic_os.cli.actions.asking import asked
 from agentic_os.cli.output import finish, finish_document, progress, say, table
 from agentic_os.tiers.index.build import build_index
 from agentic_os.tiers.index.status import index_status, optimize_index
 
-_UNITS = {"embedding": "texts", "comparing": "projects"}
+_UNITS = {"embedding": "texts", "tidying": ""}
 
 
 def build(roots: Sequence[str], *, everything: bool, json: bool) -> None:
@@ -34,13 +35,14 @@ def build(roots: Sequence[str], *, everything: bool, json: bool) -> None:
     )
     rate = data.embedded / data.embedding_seconds if data.embedding_seconds else 0.0
     speed = f", {rate:.0f} texts a second" if data.embedded else ""
-    say(f"{data.model}: {data.chunks} chunks in {data.seconds:.1f} s{speed}")
+    kept = f", {data.resumed} kept from an interrupted run" if data.resumed else ""
+    say(f"{data.model}: {data.chunks} chunks in {data.seconds:.1f} s{speed}{kept}")
     finish(answer)
 
 
 def show_status(roots: Sequence[str], *, json: bool) -> None:
     """Print what the index holds, and what is not in it yet."""
-    with open_workspace(Person.here(), roots) as workspace:
+    with asked(roots, document=json) as workspace:
         answer = index_status(workspace)
     if json:
         finish_document("index-status", answer)
@@ -82,7 +84,7 @@ class _Stages:
         self._bars = bars
         self._stage = ""
 
-    def __call__(self, stage: str, done: int, total: int) -> None:
+    def __call__(self, stage: str, done: int, total: int, left: float | None) -> None:
         if stage != self._stage:
             self._bars.close()
             self._stage = stage
@@ -91,4 +93,4 @@ class _Stages:
                 progress(stage.capitalize(), unit, rate=stage == "embedding")
             )
         if total:
-            self._advance(done, total)
+            self._advance(done, total, left)

@@ -427,10 +427,10 @@ def export(
 def _graph(
     root: tuple[str, ...], project: list[str] | None, *, check: bool = True
 ) -> Iterator[tuple["CodeGraph", frozenset[str] | None]]:
-    from agentic_os.aggregate.workspace import Person, open_workspace
+    from agentic_os.cli.actions.asking import asked
     from agentic_os.tiers.graph.context import code_graph
 
-    with open_workspace(Person.here(), root, sources=True) as workspace:
+    with asked(root, sources=True) as workspace:
         yield code_graph(workspace, check=check), workspace.project_ids(project or ())
 
 
