@@ -70,7 +70,14 @@ def find_fleet(
     places = places_from(person.environ)
     settings = load_settings(places, home=person.home)
     roots = roots_of(person, settings, command_line_roots)
-    fleet = load_fleet(roots, settings, aios=places.aios, home=person.home, progress=progress)
+    fleet = load_fleet(
+        roots,
+        settings,
+        aios=places.aios,
+        home=person.home,
+        progress=progress,
+        environ=person.environ,
+    )
     return Fleetwide(places=places, settings=settings, roots=roots, fleet=fleet)
 
 

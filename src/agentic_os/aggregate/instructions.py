@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 import msgspec
+from msgspec.structs import replace
 
 from agentic_os.aggregate.imports import followed
 from agentic_os.aggregate.surfaces.documents import Instruction
@@ -15,7 +16,7 @@ from agentic_os.registry.conventions.instructions import (
     WINDSURF_RULE_CHARS,
 )
 from agentic_os.registry.conventions.loading import Told, loaded
-from agentic_os.registry.project import Project
+from agentic_os.registry.project import PERSON_ID, Project
 from agentic_os.results import (
     Answer,
     HarnessFiles,
@@ -113,10 +114,11 @@ def instructions(
     scope = workspace.project_ids(projects)
     files = instruction_files(workspace, scope, private=private)
     unread = workspace.unread(None if scope is None else set(scope))
+    personal = instruction_files(workspace, frozenset({PERSON_ID}))
     data = InstructionsData(
         files=files,
         target=None if target is None else one_line(target),
-        harnesses=tuple(loaded_files(files, target or "")),
+        harnesses=tuple(loaded_files(files, target or "", personal)),
         imports=tuple(view for _, view in imports(workspace, scope)),
     )
     vain = workspace.unanswerable(scope)
@@ -128,12 +130,22 @@ def instructions(
     )
 
 
-def loaded_files(files: Sequence[InstructionFile], target: str) -> Iterator[HarnessFiles]:
-    """Yield what each harness loads for a path of each project, in its order."""
+def loaded_files(
+    files: Sequence[InstructionFile], target: str, personal: Sequence[InstructionFile] = ()
+) -> Iterator[HarnessFiles]:
+    """Yield what each harness loads for a path of each project, in its order.
+
+    Args:
+        files: the instruction files of the projects.
+        target: a path of each project; empty for its own folder.
+        personal: the person's own files, which are loaded for every project.
+    """
     by_project: dict[str, list[InstructionFile]] = {}
     for file in files:
         by_project.setdefault(file.project, []).append(file)
-    for project, own in by_project.items():
+    everywhere = [replace(file, path=f"{PERSON_ID}:{file.path}") for file in personal]
+    for project, held in by_project.items():
+        own = held if project == PERSON_ID else [*everywhere, *held]
         told = [Told(one.path, one.form, one.folder, one.activation, one.patterns) for one in own]
         for harness in HARNESSES:
             found = loaded(harness, told, target)
@@ -156,6 +168,8 @@ def _cut(harness: str, paths: Sequence[str], files: Sequence[InstructionFile]) -
     cut: list[str] = []
     total = 0
     for path in paths:
+        if sizes[path].project == PERSON_ID:
+            continue  # Codex does not count the person's own
         total += sizes[path].bytes
         if total > CODEX_CHAIN_BYTES:
             cut.append(path)

@@ -247,7 +247,12 @@ def look(
         adopted=[root.path for root in roots if root.adopt],
     )
     fleet = load_fleet(
-        roots, settings, aios=places.aios, home=person.home, known=_known_descriptors(space)
+        roots,
+        settings,
+        aios=places.aios,
+        home=person.home,
+        known=_known_descriptors(space),
+        environ=person.environ,
     )
     redactor = Redactor(allow=settings.redaction_allow)
 

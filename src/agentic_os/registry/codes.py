@@ -296,6 +296,12 @@ CODES = CodeTable(
         "list the one you mean under [[project]] in projects.toml, or exclude the others",
     ),
     (
+        "HARNESS_MEMORY_AMBIGUOUS",
+        "warning",
+        "The name of a folder of Claude Code's memory means several projects; it was not read.",
+        "rename one of the folders; Claude Code names memory by path, without its punctuation",
+    ),
+    (
         "NAME_HOLDS_SECRET",
         "warning",
         "A secret stands in the name of a project, its branch or its folder; it was replaced.",

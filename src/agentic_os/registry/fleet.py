@@ -46,7 +46,7 @@ from agentic_os.registry.walk.walking import (
     walk,
 )
 from agentic_os.results import Diagnostic, RootView, ScanData
-from agentic_os.settings.values import ListedProject, Root, Settings
+from agentic_os.settings.values import HarnessMemory, ListedProject, Root, Settings
 from agentic_os.text.fencing import one_line
 from agentic_os.text.secrets.values_of import redacted_value
 
@@ -100,6 +100,7 @@ def load_fleet(
     known: KnownDescriptors = _NOTHING_KNOWN,
     progress: Progress | None = None,
     clock: Clock = time.time_ns,
+    environ: Mapping[str, str] | None = None,
 ) -> Fleet:
     """Find every project below the roots, and those that the settings list by path.
 
@@ -114,6 +115,7 @@ def load_fleet(
         known: descriptors of an earlier run; unchanged ones are not parsed again.
         progress: called with the folders listed and the candidates found so far.
         clock: nanoseconds since the epoch.
+        environ: may move the folders that harnesses keep for the person.
 
     Raises:
         RootMissingError: a root does not exist or is not a folder.
@@ -130,12 +132,26 @@ def load_fleet(
     loader = _Loader(home=home, known=known, clock=clock, exclude_remotes=settings.exclude_remotes)
     for root, found in zip(roots, walks, strict=True):
         loader.add_walk(found, listed, adopt=root.adopt)
-    if not any(root.origin == "command line" for root in roots):
+    whole = not any(root.origin == "command line" for root in roots)
+    if whole:
         loader.add_listed(listed)
     redactor = redactor_of(settings.redaction_allow)
     compared = without_secrets(compare_checkouts(loader.sightings), redactor)
     projects = fold(without_secret_names(loader.sightings, redactor), listed, compared)
     counts = _counts(projects)
+    if home is not None and settings.harness_memory != HarnessMemory():
+        # Most people name no harness: what looks for their folders is not loaded.
+        from agentic_os.registry.personal import attach
+
+        projects, noted = attach(
+            projects,
+            loader.sightings,
+            settings.harness_memory,
+            environ=environ or {},
+            home=home,
+            whole=whole,
+        )
+        loader.diagnostics.extend(noted)
     return Fleet(
         projects=projects,
         roots=tuple(

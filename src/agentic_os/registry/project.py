@@ -12,6 +12,9 @@ from agentic_os.text.fencing import one_line
 from agentic_os.text.secrets.redaction import Redactor
 from agentic_os.text.secrets.values_of import redacted_value
 
+PERSON_ID = "@person"
+"""The project of what harnesses keep about no project; no other id holds an ``@``."""
+
 
 class Holds(msgspec.Struct, frozen=True, kw_only=True):
     """What lies in a project for agents, by listing: nothing of it was opened.
@@ -27,6 +30,28 @@ class Holds(msgspec.Struct, frozen=True, kw_only=True):
     found: tuple[str, ...] = ()
 
 
+class PersonalFolder(msgspec.Struct, frozen=True, kw_only=True):
+    """A folder of the person's that a harness keeps what it knows in.
+
+    Attributes:
+        prefix: what the paths of its files begin with, wherever they are shown.
+        folder: where it is.
+        tops: names in it that are looked at; empty for all.
+    """
+
+    prefix: str
+    folder: Path
+    tops: tuple[str, ...] = ()
+
+
+def located(folder: Path, personal: Sequence[PersonalFolder], path: str) -> tuple[Path, str]:
+    """Return the folder that a path of a project is read in, and the path there."""
+    for place in personal:
+        if path.startswith(f"{place.prefix}/"):
+            return place.folder, path[len(place.prefix) + 1 :]
+    return folder, path
+
+
 class Project(msgspec.Struct, frozen=True, kw_only=True):
     """A project: one or more checkouts of it, of which ``folder`` is the one that is read.
 
@@ -34,7 +59,8 @@ class Project(msgspec.Struct, frozen=True, kw_only=True):
     that (empty for the root itself). ``remote`` is the normalised git remote and
     ``subpath`` the path below the checkout: together they tell whether something else is
     about this project. ``branch`` and ``commit`` are those of ``folder``. ``only`` are the
-    surfaces that the person limits it to, by name; ``None`` for all.
+    surfaces that the person limits it to, by name; ``None`` for all. ``personal`` are folders
+    of the person's, outside of it, that harnesses keep about it.
     """
 
     id: str
@@ -53,6 +79,7 @@ class Project(msgspec.Struct, frozen=True, kw_only=True):
     diagnostics: tuple[Diagnostic, ...] = ()
     holds: Holds = Holds()
     only: frozenset[str] | None = None
+    personal: tuple[PersonalFolder, ...] = ()
 
     @property
     def described(self) -> bool:
@@ -117,7 +144,10 @@ def _view(project: Project) -> ProjectView:
         stack=descriptor.label if project.described else None,
         described=project.described,
         bare=project.bare,
-        found=tuple(one_line(path) for path in project.holds.found),
+        found=(
+            *(one_line(path) for path in project.holds.found),
+            *(place.prefix for place in project.personal),
+        ),
         tier=descriptor.tier,
         retrieval=descriptor.retrieval,
         surfaces=surfaces,

@@ -17,6 +17,7 @@ from agentic_os.settings.paths import expanded, root_from
 from agentic_os.settings.refusals import Refusals
 from agentic_os.settings.values import (
     Grant,
+    HarnessMemory,
     Limits,
     ListedProject,
     Root,
@@ -83,6 +84,7 @@ class _Document(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     corpus: _Corpus = msgspec.field(default_factory=_Corpus)
     embedding: _Embedding = msgspec.field(default_factory=_Embedding)
     synthesis: Synthesis | None = None
+    harness_memory: HarnessMemory = HarnessMemory()
 
 
 _FORMS: dict[str, type[msgspec.Struct]] = {
@@ -95,6 +97,7 @@ _FORMS: dict[str, type[msgspec.Struct]] = {
     "corpus": _Corpus,
     "embedding": _Embedding,
     "synthesis": Synthesis,
+    "harness_memory": HarnessMemory,
 }
 
 
@@ -129,6 +132,7 @@ def parse_settings(text: str, *, file: Path, home: Path) -> Settings:
         corpus_include=document.corpus.include,
         embedding_model=document.embedding.model,
         synthesis=document.synthesis,
+        harness_memory=document.harness_memory,
     )
 
 

@@ -88,6 +88,15 @@ class Synthesis(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     seconds: Annotated[int, Meta(ge=1, le=MAX_SYNTHESIS_SECONDS)] = 120
 
 
+class HarnessMemory(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The harnesses whose own folders of the person are read; none unless it is named."""
+
+    claude_code: bool = False
+    codex: bool = False
+    gemini: bool = False
+    serena: bool = False
+
+
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Everything in ``projects.toml``; ``file`` is ``None`` where there is no such file.
 
@@ -106,6 +115,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     corpus_include: tuple[str, ...] = ()
     embedding_model: str | None = None
     synthesis: Synthesis | None = None
+    harness_memory: HarnessMemory = HarnessMemory()
 
     def granted(self, project: str, endpoint: str) -> bool:
         """Whether the engine at ``endpoint`` of this project id may be asked.

@@ -24,6 +24,7 @@ from agentic_os.aggregate.surfaces.parsing import parse_file
 from agentic_os.aggregate.surfaces.sweep import LIMIT_BYTES
 from agentic_os.errors import FilesError
 from agentic_os.files.reading import FileRead, Folder
+from agentic_os.registry.project import PersonalFolder, located
 from agentic_os.results import Hit
 from agentic_os.text.decoding import decode
 from agentic_os.text.fencing import one_line, visible
@@ -70,6 +71,7 @@ class Source:
     folder: Path
     branch: str | None
     commit: str | None
+    personal: tuple[PersonalFolder, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,9 +207,10 @@ class Confirmer:
         if source is None:
             return None
         try:
-            with Folder.open(source.folder) as folder:
+            where, path = located(source.folder, source.personal, candidate.path)
+            with Folder.open(where) as folder:
                 limit = SOURCE_LIMIT_BYTES if role is None else LIMIT_BYTES[role]
-                read = _read_linked(folder, candidate, limit)
+                read = _read_linked(folder, candidate, path, limit)
         except FilesError:
             return None
         if role is None or _by_lines(candidate):
@@ -335,14 +338,14 @@ class Confirmer:
         return self.matcher.matches(f"{document.name} {document.label} {document.extra}")
 
 
-def _read_linked(folder: Folder, candidate: Candidate, limit: int) -> FileRead:
+def _read_linked(folder: Folder, candidate: Candidate, path: str, limit: int) -> FileRead:
     """Read a candidate's file; an instruction under another name is read where it lies."""
     try:
-        return folder.read(candidate.path, limit_bytes=limit)
+        return folder.read(path, limit_bytes=limit)
     except FilesError as fault:
         if candidate.kind != "instruction" or fault.code != "LINK_REFUSED":
             raise
-        target = linked_instruction(folder, candidate.path)
+        target = linked_instruction(folder, path)
         if target is None:
             raise
         return folder.read(target, limit_bytes=limit)

@@ -14,7 +14,7 @@ from agentic_os.code.reading import language_of
 from agentic_os.errors import RegistryError
 from agentic_os.files.reading import Folder
 from agentic_os.registry.descriptor.containment import Escape, contained
-from agentic_os.registry.project import Project
+from agentic_os.registry.project import Project, located
 from agentic_os.text.decoding import decode
 from agentic_os.text.fencing import visible
 
@@ -108,8 +108,9 @@ def read_redacted(
     Raises:
         FilesError: it cannot be read.
     """
-    with Folder.open(project.folder) as folder:
-        read = folder.read(path, limit_bytes=limit_bytes)
+    where, below = located(project.folder, project.personal, path)
+    with Folder.open(where) as folder:
+        read = folder.read(below, limit_bytes=limit_bytes)
     # Redacted before it is made visible: rules look for the characters that were written.
     redacted = workspace.redactor.redact(decode(read.data).text)
     return CitedText(

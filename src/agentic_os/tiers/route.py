@@ -266,7 +266,12 @@ def _confirmed(
     shown: set[tuple[str, str, tuple[int, int], str]] = set()
     named = {candidate.project for candidate in candidates}
     sources = {
-        project.id: Source(folder=project.folder, branch=project.branch, commit=project.commit)
+        project.id: Source(
+            folder=project.folder,
+            branch=project.branch,
+            commit=project.commit,
+            personal=project.personal,
+        )
         for project in workspace.fleet.projects
         if project.id in named
     }

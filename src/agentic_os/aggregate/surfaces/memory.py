@@ -66,13 +66,15 @@ def is_memory_folder(name: str) -> bool:
 
 
 _AGENT = re.compile(r"\.claude/agent-memory/([^/]+)/")
-_SERENA = ".serena/memories/"
+_SERENA = re.compile(r"[.@]serena/memories/")
+_VERSION = re.compile(r"v?\d+(?:\.\d+)*")
 
 
 def fact_name(path: str) -> str:
     """Return what a fact is called that has no name of its own: its file, or its topic's path."""
     bare = path.rpartition(".")[0]
-    return bare.removeprefix(_SERENA) if path.startswith(_SERENA) else bare.rpartition("/")[2]
+    topic = _SERENA.match(path)
+    return bare[topic.end() :] if topic else bare.rpartition("/")[2]
 
 
 def group_hash(text: str) -> str:
@@ -165,7 +167,8 @@ def parse_bank(text: str, *, path: str, stem: str) -> ParsedFile:
                     end=end,
                     body=body,
                     extra=_extra(body, stem),
-                    template=is_template(body),
+                    # The summary that Codex keeps begins with its format's version.
+                    template=is_template(body) or _VERSION.fullmatch(body.strip()) is not None,
                     group=group_hash(body),
                 )
             )

@@ -20,6 +20,7 @@ from agentic_os.aggregate.surfaces.conventional import (
     linked_instruction,
     role_of,
     spotted,
+    surfaces_of,
 )
 from agentic_os.aggregate.surfaces.documents import Role
 from agentic_os.aggregate.surfaces.memory import (
@@ -31,7 +32,8 @@ from agentic_os.aggregate.surfaces.memory import (
 from agentic_os.aggregate.surfaces.vault import is_note_folder, is_note_name
 from agentic_os.errors import FilesError
 from agentic_os.files.reading import Entry, EntryKind, Fingerprint, Folder
-from agentic_os.registry.project import Project
+from agentic_os.registry.conventions.tables import convention_of
+from agentic_os.registry.project import PersonalFolder, Project
 from agentic_os.results import Diagnostic
 from agentic_os.text.fencing import one_line
 
@@ -119,6 +121,8 @@ def sweep(project: Project, folder: Folder, note: Note = unnoted) -> Iterator[Ca
                 yield found
     for path, role in _single_files(project):
         yield from _single(folder, path, role, note)
+    for place in project.personal:
+        yield from _personal(project, place, note)
 
 
 def outline(project: Project, folder: Folder, note: Note) -> bool:
@@ -135,6 +139,11 @@ def outline(project: Project, folder: Folder, note: Note) -> bool:
         return False
     for path, _ in _single_files(project):
         _look(folder, path, note)
+    try:
+        for place in project.personal:
+            _outline_personal(place, note)
+    except FilesError:
+        return False
     return True
 
 
@@ -420,6 +429,59 @@ def _outline_surfaces(folder: Folder, memory: str | None, vault: str | None, not
             limit_entries=VAULT_LIMIT_ENTRIES,
             limit_depth=VAULT_DEPTH_FOLDERS,
         )
+
+
+def _personal(project: Project, place: PersonalFolder, note: Note) -> Iterator[Candidate | Unread]:
+    """Make candidates of what a harness keeps in a folder of the person's."""
+    surfaces = surfaces_of(project)
+
+    def role_in(path: str) -> Role | None:
+        row = convention_of(path)
+        return role_of(row) if row is not None and row.surface in surfaces else None
+
+    def judge(
+        walked: Folder, entry: Entry, path: str, depth: int
+    ) -> Candidate | Unread | str | None:
+        if entry.kind == "folder":
+            return path if depth < MEMORY_DEPTH_FOLDERS and is_memory_folder(entry.name) else None
+        shown = f"{place.prefix}/{path}"
+        role = role_in(shown) if is_fact_name(entry.name) else None
+        return None if role is None else _candidate(walked, entry, shown, role)
+
+    try:
+        folder = Folder.open(place.folder)
+    except FilesError as fault:
+        note(place.prefix, fault.code)
+        yield unread(place.prefix, fault.code, fault.message)
+        return
+    with folder:
+        for top in place.tops or (".",):
+            if not is_fact_name(top):
+                yield from _walk(folder, top, note, judge, limit_entries=MEMORY_LIMIT_ENTRIES)
+                continue
+            role = role_in(f"{place.prefix}/{top}")
+            for found in _single(folder, top, role or Role.INSTRUCTION, note):
+                if isinstance(found, Candidate):
+                    found = found._replace(path=f"{place.prefix}/{top}")  # noqa: PLW2901 - as shown
+                if role is not None:
+                    yield found
+
+
+def _outline_personal(place: PersonalFolder, note: Note) -> None:
+    """Note what ``_personal`` would, in its order."""
+    with Folder.open(place.folder) as folder:
+        for top in place.tops or (".",):
+            if is_fact_name(top):
+                _look(folder, top, note)
+                continue
+            _outline(
+                folder,
+                top,
+                note,
+                lambda path: is_memory_folder(path.rpartition("/")[2]),
+                limit_entries=MEMORY_LIMIT_ENTRIES,
+                limit_depth=MEMORY_DEPTH_FOLDERS,
+            )
 
 
 def _single(folder: Folder, path: str, role: Role, note: Note) -> Iterator[Candidate | Unread]:

@@ -26,12 +26,12 @@ from agentic_os.aios.knowledge.blocks import (
 from agentic_os.aios.knowledge.promotion import EVENT_TYPE
 from agentic_os.aios.notes.records import line_of, record_of
 from agentic_os.aios.policy import MemoryPolicy
-from agentic_os.aios.sessions.sources import agent_folder
 from agentic_os.aios.sessions.store import portable
 from agentic_os.aios.writing.locks import EVENTS_LOCK, holding
 from agentic_os.aios.writing.opening import journal_of, open_for_writing, require_memory
 from agentic_os.aios.writing.plan import ChangeData, Plan, Proof, Target, carry_out
 from agentic_os.errors import AiosError, FilesError
+from agentic_os.files.harness_folders import harness_folder
 from agentic_os.files.reading import Folder
 
 FACT_BYTES: Final = 256 * 1024
@@ -130,8 +130,8 @@ def _facts(environ: Mapping[str, str], home: Path, folder: Path | None) -> Itera
     if folder is not None:
         yield from _read("folder", folder, "**/*.md", home)
         return
-    claude = agent_folder("claude-code", environ, home)
-    codex = agent_folder("codex", environ, home)
+    claude = harness_folder("claude-code", environ, home)
+    codex = harness_folder("codex", environ, home)
     yield from _read("claude-md", claude, "CLAUDE.md", home)
     yield from _read("claude-code", claude, "projects/*/memory/*.md", home)
     yield from _read("codex", codex, "memories/*.md", home)

@@ -11,6 +11,7 @@ from typing import Final
 from agentic_os.aios.folder.faults import argument_fault
 from agentic_os.aios.sessions.faults import session_fault
 from agentic_os.aios.sessions.transcripts import AGENTS, READERS, Transcript, recognised
+from agentic_os.files.harness_folders import harness_folder
 from agentic_os.text.jsonl import MAX_NESTING_LEVELS, iterate_stream
 
 TRANSCRIPT_BYTES: Final = 256 * 1024 * 1024
@@ -19,10 +20,6 @@ OBJECT_BYTES: Final = 64 * 1024 * 1024
 """A transcript that is one JSON object is read whole; a larger one is refused."""
 FOLDER_ENTRIES: Final = 100_000
 
-_FOLDERS: Final = {
-    "claude-code": ("CLAUDE_CONFIG_DIR", ".claude"),
-    "codex": ("CODEX_HOME", ".codex"),
-}
 _CHUNK_BYTES: Final = 1024 * 1024
 _FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -34,13 +31,6 @@ class Source:
     agent: str
     path: Path
     mtime: float
-
-
-def agent_folder(agent: str, environ: Mapping[str, str], home: Path) -> Path:
-    """Return the folder that Claude Code or Codex keeps its files in."""
-    variable, usual = _FOLDERS[agent]
-    value = environ.get(variable, "")
-    return Path(value) if value.startswith("/") else home / usual
 
 
 def sources_of(agent: str, environ: Mapping[str, str], home: Path) -> list[Source]:
@@ -102,10 +92,10 @@ def read_transcript(path: Path, agent: str | None = None) -> Transcript:
 
 def _paths(agent: str, environ: Mapping[str, str], home: Path) -> Iterator[Path]:
     if agent == "claude-code":
-        top = agent_folder("claude-code", environ, home) / "projects"
+        top = harness_folder("claude-code", environ, home) / "projects"
         yield from (path for path in _glob(top, "*/*.jsonl") if not path.name.startswith("agent-"))
     elif agent == "codex":
-        top = agent_folder("codex", environ, home) / "sessions"
+        top = harness_folder("codex", environ, home) / "sessions"
         yield from _glob(top, "*/*/*/rollout-*.jsonl")
     else:
         yield from _glob(home / ".gemini/tmp", "*/chats/session-*.json*")

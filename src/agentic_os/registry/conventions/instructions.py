@@ -87,11 +87,23 @@ _AGENTS = ("agents", "agents-lower")
 HARNESSES: tuple[Harness, ...] = (
     Harness(
         "claude-code",
-        ("claude", "claude-folder", *_AGENTS, "claude-rules", "claude-local"),
+        (
+            "personal-claude",
+            "personal-claude-rules",
+            "claude",
+            "claude-folder",
+            *_AGENTS,
+            "claude-rules",
+            "claude-local",
+        ),
         (("claude", "claude-folder", *_AGENTS),),  # AGENTS.md only where no CLAUDE.md stands
     ),
-    Harness("codex", ("agents-override", *_AGENTS), (("agents-override", *_AGENTS),)),
-    Harness("gemini-cli", ("gemini",)),
+    Harness(
+        "codex",
+        ("personal-codex-override", "personal-codex", "agents-override", *_AGENTS),
+        (("personal-codex-override", "personal-codex"), ("agents-override", *_AGENTS)),
+    ),
+    Harness("gemini-cli", ("personal-gemini", "gemini")),
     Harness("copilot", ("copilot", "copilot-scoped", *_AGENTS, "claude", "gemini")),
     Harness("cursor", ("cursor-rules", "cursor-rules-md", "cursorrules", *_AGENTS)),
     Harness("windsurf", ("devin-rules", "windsurf-rules", "windsurfrules", *_AGENTS)),

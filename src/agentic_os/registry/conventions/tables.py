@@ -6,6 +6,7 @@ from agentic_os.registry.conventions.capabilities import CAPABILITIES
 from agentic_os.registry.conventions.instructions import INSTRUCTIONS, NESTED_NAMES
 from agentic_os.registry.conventions.matching import Convention, Matcher, Surface
 from agentic_os.registry.conventions.memories import LAYOUT_MEMORIES, OTHER_MEMORIES
+from agentic_os.registry.conventions.personal import PERSONAL
 
 VAULT_FOLDER = ".obsidian"
 GRAPH_FOLDER = "graphify-out"
@@ -20,7 +21,7 @@ ALL_TOPS = frozenset(row.pattern.partition("/")[0] for row in ALL) | {VAULT_FOLD
 """Names in a project's own folder that a walk keeps."""
 PLAIN_TOPS = frozenset({"skills", "CONVENTIONS.md"})
 """Names that say nothing alone of whether agents work in a folder."""
-_OF_ALL = Matcher(ALL)
+_OF_ALL = Matcher((*ALL, *PERSONAL))
 
 
 @cache

@@ -2,6 +2,7 @@ import pytest
 
 from agentic_os.registry.conventions.instructions import HARNESSES, INSTRUCTIONS, NESTED_NAMES
 from agentic_os.registry.conventions.matching import Convention, Matcher
+from agentic_os.registry.conventions.personal import PERSONAL
 from agentic_os.registry.conventions.tables import ALL, ALL_TOPS, convention_of
 
 
@@ -56,7 +57,7 @@ def test_every_row_has_a_name_of_its_own_and_a_place_that_the_walk_keeps() -> No
 
 
 def test_harnesses_load_forms_that_there_are() -> None:
-    forms = {row.form for row in INSTRUCTIONS}
+    forms = {row.form for row in (*INSTRUCTIONS, *PERSONAL)}
     for harness in HARNESSES:
         assert set(harness.forms) <= forms
         assert all(set(group) <= set(harness.forms) for group in harness.first)

@@ -13,6 +13,7 @@ from agentic_os.aggregate.fleet import Person, find_fleet
 from agentic_os.cli.output import write
 from agentic_os.errors import FilesError, UsageError
 from agentic_os.files.reading import Folder
+from agentic_os.registry.project import located
 from agentic_os.text.fencing import one_line
 
 _HIT = re.compile(r"(?P<project>[^:]+):(?P<path>.+?)(?::(?P<line>[0-9]{1,9})(?:-[0-9]{1,9})?)?")
@@ -41,13 +42,14 @@ def _file(project: str, path: str, root: Sequence[str]) -> Path:
     """Return the file; a link, or a path that leaves the project, is refused."""
     person = Person.here()
     own = find_fleet(person, root).fleet.find(project, current=person.current)
+    where, below = located(own.folder, own.personal, path)
     try:
-        with Folder.open(own.folder) as folder:
-            folder.read(path, limit_bytes=MOST_BYTES)
+        with Folder.open(where) as folder:
+            folder.read(below, limit_bytes=MOST_BYTES)
     except FilesError as fault:
         fault.hint = fault.hint or "Search again: the file may have moved."
         raise
-    return own.folder / path
+    return where / below
 
 
 def _command(file: Path, line: str) -> list[str]:

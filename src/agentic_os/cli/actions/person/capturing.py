@@ -18,7 +18,7 @@ from agentic_os.aios.sessions.codec import Turn, title_from, without_controls
 from agentic_os.aios.sessions.documents import ImportData, ImportedSession, SessionList
 from agentic_os.aios.sessions.hook import change_hook
 from agentic_os.aios.sessions.inventory import delete, listed, note_missed, reconcile, status
-from agentic_os.aios.sessions.sources import agent_folder, read_transcript, sources_of
+from agentic_os.aios.sessions.sources import read_transcript, sources_of
 from agentic_os.aios.sessions.summary import REQUEST_BYTES, answer_line, read_request, save_summary
 from agentic_os.aios.sessions.transcripts import Transcript
 from agentic_os.aios.writing.opening import require_memory
@@ -27,6 +27,7 @@ from agentic_os.cli.actions.person.changes import proof_of, show
 from agentic_os.cli.actions.person.reach import folder_access, state_journal
 from agentic_os.cli.output import say, schema_name, table, write, write_json
 from agentic_os.errors import AgenticOSError, AiosError
+from agentic_os.files.harness_folders import harness_folder
 from agentic_os.results import Envelope
 from agentic_os.text.fencing import one_line
 
@@ -212,7 +213,7 @@ def change_capture(
     words += [] if path is None else ["--path", str(Path(path).expanduser().absolute())]
     command = shlex.join(words) if enabled else None
     access = folder_access(resolve_policy(), path)
-    place = agent_folder("claude-code", os.environ, Path.home())
+    place = harness_folder("claude-code", os.environ, Path.home())
     if not place.is_dir():
         raise argument_fault("Claude Code has no folder here", hint="install and run it once")
     with (
@@ -239,7 +240,7 @@ def _hooked(agent: str, place: Path, path: str | None) -> None:
     access = folder_access(policy, path)
     try:
         projects = os.path.realpath(
-            agent_folder("claude-code", os.environ, Path.home()) / "projects"
+            harness_folder("claude-code", os.environ, Path.home()) / "projects"
         )
         if not Path(os.path.realpath(place)).is_relative_to(projects):
             return
