@@ -60,6 +60,11 @@ _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{5,}")
 _WORD = re.compile(r"[A-Za-z]{2,}")
 
 
+def half_of(text: str) -> str:
+    """Return ``tune`` or ``test``, by a hash of the text."""
+    return "tune" if hashlib.sha256(text.encode()).digest()[0] % 2 else "test"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Target:
     """The one right answer: lines ``start..end`` of a file of a project."""
@@ -81,8 +86,7 @@ class Question:
     @property
     def half(self) -> str:
         """``tune`` or ``test``, by a hash of the text: stable whatever else is asked."""
-        digest = hashlib.sha256(f"{self.kind}:{self.text}".encode()).digest()
-        return "tune" if digest[0] % 2 else "test"
+        return half_of(f"{self.kind}:{self.text}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,9 +126,10 @@ def _wheel(cache: Path, name: str, version: str, digest: str) -> Path | None:
     return None
 
 
-def unanswerable() -> list[str]:
-    """Questions that nothing in the corpus answers."""
-    return [line for line in UNANSWERABLE.read_text().splitlines() if line and line[0] != "#"]
+def unanswerable(half: str) -> list[str]:
+    """Questions of a half that nothing in the corpus answers."""
+    lines = UNANSWERABLE.read_text().splitlines()
+    return [line for line in lines if line and line[0] != "#" and half_of(line) == half]
 
 
 def write_fleet(

@@ -35,10 +35,11 @@ from corpus import (
     unanswerable,
     write_fleet,
 )
-from judge import RANKS, Answerer, Figures, judge
+from judge import RANKS, Answerer, Figures, judge, rank_of
 
 from agentic_os.aggregate.workspace import Person, Workspace, open_workspace
 from agentic_os.results import SearchMode
+from agentic_os.tiers import route
 from agentic_os.tiers.embed.selection import find_model
 from agentic_os.tiers.index.build import build_index
 from agentic_os.tiers.interface import Query
@@ -87,10 +88,26 @@ def answerer(workspace: Workspace, mode: SearchMode) -> Answerer:
     return answer
 
 
-def said_nothing(workspace: Workspace, mode: SearchMode) -> int:
+def said_nothing(workspace: Workspace, mode: SearchMode, texts: list[str]) -> int:
     """How many of the questions that nothing answers are said to have no answer."""
-    asked = (Query(text=text, mode=mode, limit=RANKS) for text in unanswerable())
+    asked = (Query(text=text, mode=mode, limit=RANKS) for text in texts)
     return sum(search(workspace, query).data.nothing_found for query in asked)
+
+
+@contextmanager
+def everything_shown() -> Iterator[None]:
+    """Let no hit be held back for its relevance meanwhile."""
+    bounds = route.ANSWERS, route.NOISE
+    route.ANSWERS = route.NOISE = -1.0
+    try:
+        yield
+    finally:
+        route.ANSWERS, route.NOISE = bounds
+
+
+def right_hits(questions: list[Question], answer: Answerer) -> list[Question]:
+    """The questions whose right hit is among the first ten."""
+    return [item for item in questions if rank_of(item.target, answer(item.text)) is not None]
 
 
 def sampled(questions: list[Question], most: int) -> list[Question]:
@@ -102,6 +119,10 @@ def sampled(questions: list[Question], most: int) -> list[Question]:
         if taken[item.kind] <= most:
             kept.append(item)
     return kept
+
+
+def kind_of(question: Question) -> str:
+    return question.kind
 
 
 def show(half: str, results: dict[str, dict[str, Figures]]) -> None:
@@ -150,14 +171,22 @@ def main() -> int:
             f" {built.embedded} embedded in {built.embedding_seconds:.1f} s, build {wall:.1f} s"
         )
         results = {}
-        nothing = {}
+        nothing: dict[str, tuple[int, Counter[str], Counter[str]]] = {}
+        senseless = unanswerable(options.half)
         with open_workspace(person, [str(root)]) as workspace:
             for name in options.modes:
                 results[name] = judge(asked, answerer(workspace, MODES[name]))
-                nothing[name] = [said_nothing(workspace, MODES[name]), len(unanswerable())]
+                said = said_nothing(workspace, MODES[name], senseless)
+                with everything_shown():
+                    right = right_hits(asked, answerer(workspace, MODES[name]))
+                kept = right_hits(right, answerer(workspace, MODES[name]))
+                nothing[name] = (said, Counter(map(kind_of, right)), Counter(map(kind_of, kept)))
     show(options.half, results)
-    for name, (said, of) in nothing.items():
-        print(f"\n{name}: {said} of {of} unanswerable questions are said to have no answer")
+    for name, (said, right_of, kept_of) in nothing.items():
+        print(f"\n{name}: {said} of {len(senseless)} unanswerable questions have no answer; right")
+        for kind, count in right_of.items():
+            lost = count - kept_of[kind]
+            print(f"  hits of {kind} that are held back: {lost} of {count} ({lost / count:.1%})")
     versions = {name: version(name) for name in ("lancedb", "onnxruntime", "tokenizers", "numpy")}
     print(f"\nPython {platform.python_version()}, {versions}, {os.cpu_count()} cores")
     if options.json:

@@ -15,7 +15,7 @@ from agentic_os.errors import SemanticIndexError
 from agentic_os.registry.project import Project
 from agentic_os.results import Omission
 from agentic_os.text.tokens import is_identifier
-from agentic_os.tiers.fusion import fuse, place_of
+from agentic_os.tiers.fusion import Place, fuse, place_of
 from agentic_os.tiers.index.codes import NO_INDEX, index_error
 from agentic_os.tiers.interface import ENGINE, SEMANTIC, Candidate, Found, Query
 from agentic_os.tiers.lexical import SURE_SCORE
@@ -115,6 +115,26 @@ def ask_index(workspace: Workspace, query: Query, *, alone: bool) -> SemanticAns
             missing=fault.message,
             omissions=(Omission(code=fault.code, scope=SEMANTIC, reason=reason),),
         )
+
+
+def nearness(
+    workspace: Workspace, semantic: SemanticAnswer, by_words: list[Found]
+) -> dict[Place, float]:
+    """Return how near each candidate is to the question, whichever arm found it."""
+    index = semantic.index
+    if index is None:
+        return {}
+    from agentic_os.tiers.index import surface
+
+    known = {place_of(item): item.score for item in index.found.candidates}
+    others = [
+        item for found in by_words for item in found.candidates if place_of(item) not in known
+    ]
+    try:
+        return {**surface.similarities(workspace, index, others), **known}
+    except SemanticIndexError:
+        # The index was removed under the question: what it said before still holds.
+        return known
 
 
 def _has_index(space: Path) -> bool:

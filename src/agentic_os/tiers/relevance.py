@@ -8,7 +8,8 @@ The evidence is the cosine of question and passage plus a share of the question'
 ones weighing most; both together, since either alone errs: an unanswerable question of common
 words has words, and one about a neighbouring subject is near. The bound is measured per embedder,
 on questions with known answers and on questions that nothing answers (``benchmarks/retrieval``).
-A passage that holds every term, or is called what was asked for, is always an answer.
+A passage that holds every term, or is called what was asked for, is always an answer. The cosine
+of a passage that words found is computed too: that nobody computed it is no evidence against it.
 
 >>> [relevance(cosine, words, floor=0.43) for cosine, words in ((0.6, 0.5), (0.3, 0.2), (0.0, 1.0))]
 [0.995, 0.237, 0.5]
@@ -57,7 +58,7 @@ def relevance(similarity: float | None, words: float, *, floor: float | None) ->
     """Judge one passage.
 
     Args:
-        similarity: its cosine to the question; ``None`` if the semantic index does not name it.
+        similarity: its cosine to the question; ``None`` if the semantic index does not hold it.
         words: the share of the question's words that it holds, weighed, between 0 and 1.
         floor: of the embedder that was asked; ``None`` if none was, or if it is not measured.
     """

@@ -9,7 +9,7 @@ granted it. Whatever surface a candidate comes from, it is shown only after ``co
 its file again.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -30,7 +30,7 @@ from agentic_os.text.fencing import one_line
 from agentic_os.tiers.confirm import Confirmer, Dropped, Source
 from agentic_os.tiers.coverage import coverage_of, passages_by_project
 from agentic_os.tiers.explain import SURFACE_KINDS, surface_traces
-from agentic_os.tiers.fusion import place_of
+from agentic_os.tiers.fusion import Place, place_of
 from agentic_os.tiers.interface import (
     ARM_CANDIDATES,
     MAX_LIMIT_HITS,
@@ -45,6 +45,7 @@ from agentic_os.tiers.meaning import (
     ask_index,
     ask_own_engines,
     merge,
+    nearness,
     wants_words,
 )
 from agentic_os.tiers.passage import LineMatcher
@@ -68,6 +69,7 @@ class _Answers:
     by_words: list[Found]
     timed_out: tuple[Omission, ...]
     semantic: SemanticAnswer
+    near: Mapping[Place, float]
     engines: "Engines | None"
 
     @property
@@ -83,8 +85,6 @@ class _Answers:
 
     def judge(self) -> Callable[[Candidate, float], float]:
         """Return the rule that says how relevant a candidate is."""
-        found = self.semantic.found
-        near = {place_of(item): item.score for item in found.candidates} if found else {}
         index = self.semantic.index
         floor = floor_of(index.embedder, index.rows) if index else None
         engines = self.engines.found if self.engines else None
@@ -94,7 +94,7 @@ class _Answers:
             if place_of(candidate) in of_engines:
                 # An engine's own scores are measured by nobody, and no evidence against it.
                 return relevance(1.0, words, floor=None)
-            return relevance(near.get(place_of(candidate)), words, floor=floor)
+            return relevance(self.near.get(place_of(candidate)), words, floor=floor)
 
         return judged
 
@@ -212,7 +212,13 @@ def _ask(workspace: Workspace, query: Query, scope: list[Project]) -> _Answers:
     by_words, timed_out = _ask_words(
         workspace, query, hybrid=semantic.index is not None or answered
     )
-    return _Answers(by_words=by_words, timed_out=timed_out, semantic=semantic, engines=engines)
+    return _Answers(
+        by_words=by_words,
+        timed_out=timed_out,
+        semantic=semantic,
+        near=nearness(workspace, semantic, by_words),
+        engines=engines,
+    )
 
 
 def _ask_words(

@@ -1,13 +1,18 @@
 """How relevant a hit is, and that nothing is an answer."""
 
+import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from agentic_os.aggregate.workspace import Person, Workspace, open_workspace
+from agentic_os.tiers.fusion import place_of
 from agentic_os.tiers.index.build import build_index
 from agentic_os.tiers.interface import Query
+from agentic_os.tiers.lexical import Lexical
+from agentic_os.tiers.meaning import SemanticAnswer, ask_index, nearness
 from agentic_os.tiers.relevance import ANSWERS, FLOORS, NOISE, relevance
 from agentic_os.tiers.route import search
 from support.fleet.builder import FleetBuilder
@@ -78,6 +83,22 @@ def test_what_answers_says_how_relevant_it_is(workspace: Workspace, text: str, p
     assert data.hits[0].path.endswith(path)
     assert data.hits[0].relevance >= ANSWERS
     assert all(NOISE <= hit.relevance <= 1.0 for hit in data.hits)
+
+
+def test_what_words_found_is_as_near_as_what_meaning_found(workspace: Workspace) -> None:
+    query = Query(text="payments tried after an hour")
+    semantic = ask_index(workspace, query, alone=True)
+    assert semantic.found is not None
+    near = {place_of(item): item.score for item in semantic.found.candidates}
+    words = Lexical(workspace.store).find(query)
+    nothing = replace(semantic.found, candidates=[])
+    index = dataclasses.replace(semantic.index, found=nothing) if semantic.index else None
+    alone = nearness(workspace, SemanticAnswer(index=index), [words])
+
+    assert len(words.candidates) >= 2
+    assert alone == pytest.approx(
+        {place_of(item): near[place_of(item)] for item in words.candidates}
+    )
 
 
 def test_words_alone_can_find_nothing_too(workspace: Workspace) -> None:

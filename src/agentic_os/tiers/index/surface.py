@@ -11,17 +11,19 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, TypeVar, get_args
 
 from agentic_os.aggregate.workspace import Workspace
 from agentic_os.errors import SemanticIndexError
 from agentic_os.results import Kind
 from agentic_os.tiers.embed.selection import find_model, open_embedder
+from agentic_os.tiers.fusion import Place, place_of
 from agentic_os.tiers.index.chunks import CHUNK_KINDS, read_files, read_projects
 from agentic_os.tiers.index.codes import NO_INDEX, OTHER_EMBEDDER, index_error
 from agentic_os.tiers.index.state import STATE_NAME, IndexState, read_state
 from agentic_os.tiers.index.table import (
     Near,
+    PassageKey,
     forget_tables,
     is_table,
     lance_module,
@@ -42,10 +44,11 @@ from agentic_os.tiers.interface import (
 from agentic_os.tiers.lexical import TIER_OF_KIND, iso_time
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-    from agentic_os.tiers.embed.interface import Embedder
+    from agentic_os.tiers.embed.interface import Embedder, Vectors
 
+_Asked = TypeVar("_Asked")
 SPARE_CHUNKS = 2
 """Rows asked for each candidate: several chunks of one passage become one candidate."""
 SPARE_UNCHANGED = 20
@@ -59,13 +62,14 @@ _opening = threading.Lock()
 class IndexAnswer:
     """What the index answered.
 
-    ``embedder`` is the model's name; ``rows`` is how many were asked; ``indexed`` are the
-    projects that have rows; ``unindexed`` counts the files in scope that are not in the index as
-    they are in the store.
+    ``embedder`` is the model's name and ``vector`` the question as it encodes it; ``rows`` is how
+    many were asked; ``indexed`` are the projects that have rows; ``unindexed`` counts the files
+    in scope that are not in the index as they are in the store.
     """
 
     found: Found
     embedder: str
+    vector: "Vectors | None"
     rows: int
     indexed: frozenset[str]
     unindexed: int
@@ -99,6 +103,7 @@ def ask_index(workspace: Workspace, query: Query) -> IndexAnswer:
     }
     kinds = query.kinds & frozenset(CHUNK_KINDS)
     near: list[Near] = []
+    vector: Vectors | None = None
     if kinds or not query.kinds:
         vector = embedder.encode_query(query.text)
         limit = max(ARM_CANDIDATES, query.limit) * SPARE_CHUNKS
@@ -131,13 +136,43 @@ def ask_index(workspace: Workspace, query: Query) -> IndexAnswer:
             milliseconds=(time.perf_counter() - started) * 1_000,
         ),
         embedder=embedder.name,
+        vector=vector,
         rows=_rows_in(state, scope, state.rows),
         indexed=frozenset(name for name, project in state.projects.items() if project.rows),
         unindexed=_unindexed(workspace, state, stamp, scope),
     )
 
 
-def _twice(ask: "Callable[[], list[Near]]") -> list[Near]:
+def similarities(
+    workspace: Workspace, answer: IndexAnswer, candidates: "Sequence[Candidate]"
+) -> dict[Place, float]:
+    """Return the cosines of passages that other surfaces found, as far as the index holds them.
+
+    So a similarity that nobody computed is never taken for none at all.
+    """
+    folder = vectors_folder(workspace.store.space)
+    fingerprint = embedder_of(workspace.places.data, workspace.settings.embedding_model).fingerprint
+    vector = answer.vector
+    keys: dict[PassageKey, Place] = {
+        (item.project, item.kind, item.path, item.start): place_of(item)
+        for item in candidates
+        if item.kind in CHUNK_KINDS
+    }
+    if vector is None or not keys:
+        return {}
+
+    def ask() -> dict[PassageKey, float]:
+        table = open_table(folder, fingerprint)
+        return {} if table is None else table.similarities(vector, keys)
+
+    nearest: dict[Place, float] = {}
+    for key, similarity in _twice(ask).items():
+        place = keys[key]
+        nearest[place] = max(similarity, nearest.get(place, -1.0))
+    return nearest
+
+
+def _twice(ask: "Callable[[], _Asked]") -> _Asked:
     """Ask again where the files of an older version were deleted under the question."""
     try:
         return ask()

@@ -66,6 +66,10 @@ _COLUMNS = (
 )
 
 
+PassageKey = tuple[str, str, str, int]
+"""A passage of the store: project, kind, path and first line."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Near:
     """A row that is near to a question; ``similarity`` is the cosine."""
@@ -199,6 +203,37 @@ class VectorTable:
             found = [row for part in parts for row in _scored(part, vector)]
         found.sort(key=lambda row: (-row.similarity, row.project, row.path, row.start))
         return found[:limit]
+
+    def similarities(
+        self, vector: "Vectors", passages: Collection[PassageKey]
+    ) -> dict[PassageKey, float]:
+        """Return how near passages are to a vector, each by its nearest row.
+
+        Args:
+            vector: the encoded question.
+            passages: which ones; those that the table does not hold are left out.
+
+        Raises:
+            SemanticIndexError: INDEX_DAMAGED.
+        """
+        if not passages:
+            return {}
+        paths = sorted({path for _, _, path, _ in passages})
+        starts = sorted({start for *_, start in passages})
+        condition = (
+            f"path IN ({_listed(paths)}) AND document_start IN ({', '.join(map(str, starts))})"
+        )
+        with index_faults():
+            found = self._dataset.scanner(
+                columns=[*_COLUMNS, "vector"], filter=condition
+            ).to_table()
+            rows = list(_scored(found, vector))
+        nearest: dict[PassageKey, float] = {}
+        for row in rows:
+            key = (row.project, row.kind, row.path, row.document)
+            if key in passages:
+                nearest[key] = max(row.similarity, nearest.get(key, -1.0))
+        return nearest
 
     def _nearest(
         self,

@@ -302,6 +302,18 @@ def test_a_similarity_is_the_cosine_whatever_found_the_row(
         )
 
 
+def test_passages_that_others_found_have_their_true_cosine(folder: Path) -> None:
+    made = writer(folder)
+    put(made, "p0", 1, 2, 3)
+    table = opened(folder)
+    found = table.nearest(unit(2), limit=3)
+    keys = {(row.project, row.kind, row.path, row.document): row.similarity for row in found}
+
+    assert table.similarities(unit(2), keys) == pytest.approx(keys)
+    assert table.similarities(unit(2), [("p0", "code", "no such file", 1)]) == {}
+    assert table.similarities(unit(2), []) == {}
+
+
 def test_tidying_deletes_old_versions_and_keeps_the_rows(folder: Path) -> None:
     made = writer(folder)
     made.tidy()
