@@ -54,8 +54,17 @@ def examine_identity(
 
 
 def _ledger(health: HealthData) -> Iterator[Check]:
+    if health.unfinished is not None:
+        left = health.unfinished
+        yield Check(
+            id="identity.ledger",
+            status="warn",
+            message=f"{left.code}: {left.message}",
+            hint=left.hint,
+        )
     if health.state == "absent":
-        yield _fine("identity.ledger", "no identity lives here")
+        if health.unfinished is None:
+            yield _fine("identity.ledger", "no identity lives here")
         return
     for finding in health.findings:
         yield Check(

@@ -125,10 +125,10 @@ class ExclusiveLock:
         flags = os.O_RDWR | os.O_CREAT | NOFOLLOW | CLOEXEC
         fd = os.open(self._path, flags, _LOCK_FILE_MODE)
         try:
-            if not _flock_take(fd):
+            if not take_flock(fd):
                 os.close(fd)
                 return False
-            if not self._still_named(fd):
+            if not is_named(fd, self._path):
                 os.close(fd)
                 return None
             os.fchmod(fd, _LOCK_FILE_MODE)
@@ -141,17 +141,23 @@ class ExclusiveLock:
         self._owner = os.getpid()
         return True
 
-    def _still_named(self, fd: int) -> bool:
-        """Whether the locked file is the one at the path: it may have been deleted."""
-        try:
-            named = self._path.lstat()
-        except FileNotFoundError:
-            return False
-        opened = os.fstat(fd)
-        return (named.st_dev, named.st_ino) == (opened.st_dev, opened.st_ino)
+
+def is_named(fd: int, path: Path) -> bool:
+    """Return whether an open file is the one at a path: that may have been deleted or moved."""
+    try:
+        named = path.lstat()
+    except FileNotFoundError:
+        return False
+    opened = os.fstat(fd)
+    return (named.st_dev, named.st_ino) == (opened.st_dev, opened.st_ino)
 
 
-def _flock_take(fd: int) -> bool:
+def take_flock(fd: int) -> bool:
+    """Lock an open file or folder for this handle alone, without waiting.
+
+    Raises:
+        FilesError: PLATFORM_UNSUPPORTED; OSError.
+    """
     try:
         import fcntl
     except ImportError as fault:

@@ -2,14 +2,14 @@
 
 A birth never touches what exists: a folder with a key, a ledger or a database refuses it. It
 happens beside the folder and takes its name when it is complete, so that one that fails leaves
-nothing behind (AII OS formats, section 1.8). The constitution comes from a ring-0 bundle of
-somebody's root (verified under the key that the person gives) or is the person's own text,
-sealed with a platform key made here.
+nothing behind (AII OS formats, section 1.8). The private keys are written last of all: a birth
+that is killed before leaves none, and what one leaves that is killed between the first key and
+the name, the next birth deletes (``files.unfinished``) and doctor names. The constitution comes
+from a ring-0 bundle of somebody's root (verified under the key that the person gives) or is the
+person's own text, sealed with a platform key made here.
 """
 
-import os
 import re
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -23,10 +23,11 @@ from agentic_os.crypto.envelope.public_keys import (
 from agentic_os.crypto.envelope.signed import SignedEnvelope, read_envelope, verify_envelope
 from agentic_os.crypto.keys.pairs import SigningKey
 from agentic_os.crypto.tlog.note_keys import NoteSigner
-from agentic_os.files.publishing import private_folder
+from agentic_os.errors import FilesError
+from agentic_os.files.unfinished import folder_made_whole
 from agentic_os.identity.answers import InitData
 from agentic_os.identity.codes import ERRORS
-from agentic_os.identity.folder.keyring import create_keys, keep_envelope
+from agentic_os.identity.folder.keyring import keep_envelope, make_keys, write_keys
 from agentic_os.ledger.file.opening import begin_journal
 from agentic_os.ledger.layout import CHECKPOINT_KEY
 from agentic_os.ledger.line.payloads import Role
@@ -83,17 +84,11 @@ def give_birth(
         )
     now = datetime.now(UTC)
     sealed = None if ring0 is None else _verified(ring0, now)
-    partial = folder.with_name(f".{folder.name}.birth-{os.getpid()}")
     try:
-        born = _bear(partial, domain, laws, sealed, platform, dict(passwords or {}), now)
-        partial.replace(folder)  # over an empty folder, or where none stands
-    except OSError as error:
-        raise ERRORS.error(
-            "BIRTH_REFUSED", f"the folder cannot be used: {error.strerror}"
-        ) from None
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
-    return born
+        with folder_made_whole(folder) as unfinished:
+            return _bear(unfinished, domain, laws, sealed, platform, dict(passwords or {}), now)
+    except FilesError as error:
+        raise ERRORS.error("BIRTH_REFUSED", error.message, hint=error.hint) from None
 
 
 def _verified(ring0: Ring0Source, now: datetime) -> tuple[SignedEnvelope, PublicKeyEnvelope]:
@@ -112,8 +107,7 @@ def _bear(
     passwords: Mapping[Role, str],
     now: datetime,
 ) -> InitData:
-    private_folder(folder)
-    made = create_keys(folder, passwords, with_platform=platform is None)
+    made = make_keys(with_platform=platform is None)
     platform = platform or made["platform"]
     envelope, ring0_key = sealed or self_made_bundle(
         laws=laws, purpose=DEFAULT_PURPOSE, platform=platform, at=now
@@ -130,7 +124,7 @@ def _bear(
     with begin_journal(folder, drafted, {"platform": platform}) as journal:
         chain = journal.chain
         signer = NoteSigner(kind="note", name=chain.origin, private=made[CHECKPOINT_KEY])
-        return InitData(
+        data = InitData(
             origin=chain.origin,
             identity_id=identity_id(own),
             head_hash=chain.head_hash,
@@ -140,3 +134,5 @@ def _bear(
             keys=tuple(sorted(f"{name}.key" for name in made)),
             encrypted=all(role in passwords for role in ("operator", "identity")),
         )
+    write_keys(folder, made, passwords)
+    return data

@@ -30,6 +30,12 @@ ERRORS: Final = ErrorTable(
         "The folder is not empty, or cannot be used.",
         "Choose an empty folder; nothing is ever born over something else.",
     ),
+    (
+        "BIRTH_UNFINISHED",
+        IdentityError,
+        "A birth or a restoration was killed, and left a folder that may hold private keys.",
+        "Run `ledger init` or `ledger restore` there again, or delete .NAME.unfinished beside it.",
+    ),
     # Boot and safe mode
     (
         "IDENTITY_MISSING",

@@ -13,8 +13,9 @@ from typing import Final, Literal, TypeAlias, TypeVar
 
 from agentic_os.crypto.keys.files import read_key
 from agentic_os.errors import AgenticOSError
+from agentic_os.files.unfinished import left_unfinished
 from agentic_os.identity import safe_mode
-from agentic_os.identity.codes import with_way_out
+from agentic_os.identity.codes import finding, with_way_out
 from agentic_os.identity.folder.high_water import require_high_water
 from agentic_os.identity.folder.keyring import require_own_envelope
 from agentic_os.identity.folder.pinned_keys import PinnedKeys
@@ -45,11 +46,13 @@ class HealthData:
     ``sound`` says that the ledger verifies, agrees with what lies beside it, and nothing is
     latched; it does not say what a witness would say. ``acknowledged`` is the newest line that a
     witness is known to have acknowledged (0: none), ``acknowledged_at`` when. ``accepted`` is what
-    the ledger says of its witnesses, None when it could not be read.
+    the ledger says of its witnesses, None when it could not be read. ``unfinished`` says that a
+    killed birth or restoration left something beside the folder.
     """
 
     state: HealthState
     findings: tuple[Finding, ...]
+    unfinished: Finding | None = None
     lines: int = 0
     origin: str = ""
     acknowledged: int = 0
@@ -64,8 +67,9 @@ def identity_health(folder: Path, *, progress: Progress | None = None) -> Health
         folder: the identity's.
         progress: called with the number of ledger bytes read.
     """
+    unfinished = finding("BIRTH_UNFINISHED") if left_unfinished(folder) else None
     if not (folder / LEDGER_NAME).exists() and not (folder / KEYS_FOLDER).exists():
-        return HealthData(state="absent", findings=())
+        return HealthData(state="absent", findings=(), unfinished=unfinished)
     look = _Look(folder, progress)
     findings = tuple(map(with_way_out, look.findings()))
     kept = safe_mode.read_latch(folder)
@@ -74,6 +78,7 @@ def identity_health(folder: Path, *, progress: Progress | None = None) -> Health
     return HealthData(
         state=state,
         findings=(*findings, *latched),
+        unfinished=unfinished,
         lines=look.lines,
         origin=look.origin,
         acknowledged=look.tail.ledger_ordinal if look.tail else 0,

@@ -10,7 +10,6 @@ from agentic_os.crypto.canonical.json import encode
 from agentic_os.crypto.envelope.public_keys import read_public_key_envelope
 from agentic_os.crypto.keys.files import read_key
 from agentic_os.errors import CryptoError, IdentityError, LedgerError, UsageError
-from agentic_os.identity import birth
 from agentic_os.identity.birth import Ring0Source, give_birth
 from agentic_os.ledger.file.storage import FileStorage
 from support.ledger.actors import DOMAIN, LAWS, booted
@@ -131,11 +130,9 @@ def test_a_birth_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.M
     assert _left(tmp_path) == []
 
 
-def test_a_place_that_cannot_be_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object) -> None:
-        raise OSError(13, "Permission denied")
-
-    monkeypatch.setattr(birth, "private_folder", refuse)
-    with pytest.raises(IdentityError, match="Permission denied") as caught:
-        give_birth(tmp_path / "me", domain=DOMAIN, laws=LAWS)
+def test_a_place_that_cannot_be_is_said(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(IdentityError, match="Not a directory") as caught:
+        give_birth(tmp_path / "file" / "me", domain=DOMAIN, laws=LAWS)
+    assert caught.value.code == "BIRTH_REFUSED"
     assert str(tmp_path) not in caught.value.message

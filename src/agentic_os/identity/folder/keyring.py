@@ -136,27 +136,25 @@ class KeyRing:
         return read_key(key_path(self._folder, role), password=self._passwords.get(role))
 
 
-def create_keys(
-    folder: Path, passwords: Mapping[Role, str], *, with_platform: bool
-) -> dict[str, SigningKey]:
-    """Make the keys of a new identity and put them on disk, 0600.
+def make_keys(*, with_platform: bool) -> dict[str, SigningKey]:
+    """Make the keys of a new identity, in memory alone; by the names of their files."""
+    roles: tuple[Role, ...] = ("operator", "identity")
+    if with_platform:
+        roles = ("platform", *roles)
+    made: dict[str, SigningKey] = {role: generate_key(ML_DSA_87) for role in roles}
+    return {**made, CHECKPOINT_KEY: generate_key(ED25519)}
+
+
+def write_keys(folder: Path, made: Mapping[str, SigningKey], passwords: Mapping[Role, str]) -> None:
+    """Put the keys of a new identity on disk, 0600.
 
     Raises:
         CryptoError: ``KEY_EXISTS``, ``KEY_UNWRITABLE``.
     """
     private_folder(folder / KEYS_FOLDER)
-    roles: tuple[Role, ...] = ("operator", "identity")
-    if with_platform:
-        roles = ("platform", *roles)
-    made: dict[str, SigningKey] = {}
-    for role in roles:
-        made[role] = generate_key(ML_DSA_87)
-        write_key(key_path(folder, role), made[role], password=passwords.get(role))
-    made[CHECKPOINT_KEY] = generate_key(ED25519)
-    write_key(
-        key_path(folder, CHECKPOINT_KEY), made[CHECKPOINT_KEY], password=passwords.get("identity")
-    )
-    return made
+    secrets = {**passwords, CHECKPOINT_KEY: passwords.get("identity")}
+    for name, key in made.items():
+        write_key(key_path(folder, name), key, password=secrets.get(name))
 
 
 def _digits(key: SigningKey) -> str:

@@ -6,7 +6,6 @@ verifies is boot's question, there as here.
 """
 
 import os
-import shutil
 import tarfile
 import zlib
 from hashlib import sha256
@@ -15,8 +14,9 @@ from typing import IO
 
 import msgspec
 
-from agentic_os.errors import LedgerError
+from agentic_os.errors import FilesError, LedgerError
 from agentic_os.files.publishing import private_folder
+from agentic_os.files.unfinished import folder_made_whole
 from agentic_os.ledger.answers import BackupData
 from agentic_os.ledger.backup.manifest import (
     BACKUP_FORMAT,
@@ -46,19 +46,22 @@ def restore_backup(archive: Path, folder: Path) -> BackupData:
             code="RESTORE_NOT_EMPTY",
             hint="Restore into a new folder; boot it before it replaces anything.",
         )
-    partial = folder.with_name(f".{folder.name}.restoring-{os.getpid()}")
     try:
-        private_folder(partial)
+        with folder_made_whole(folder) as unfinished:
+            manifest = _opened(archive, unfinished)
+    except FilesError as error:
+        raise LedgerError(error.message, code="BACKUP_FAILED", hint=error.hint) from None
+    return answer_of(manifest, archive.stat().st_size)
+
+
+def _opened(archive: Path, folder: Path) -> Manifest:
+    try:
         with tarfile.open(archive, "r:gz") as tar:
-            manifest = _extract(tar, partial)
-        partial.replace(folder)  # over an empty folder, or where none stands
+            return _extract(tar, folder)
     except (tarfile.TarError, zlib.error, EOFError):
         raise backup_invalid("it is damaged") from None
     except OSError as error:
         raise backup_failed(error) from None
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
-    return answer_of(manifest, archive.stat().st_size)
 
 
 def _extract(tar: tarfile.TarFile, folder: Path) -> Manifest:
