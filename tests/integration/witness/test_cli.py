@@ -149,6 +149,7 @@ def test_a_root_must_vouch_where_the_person_keeps_one(
         name = running.policy_line.split()[1]
         policy = places / "config" / "witnesses.policy"
         policy.write_text(f"{running.policy_line}quorum {name}\n")
+        assert call("ledger", "bookmark").code == 0  # pinned as it was seen: the how-to's order
         shutil.copy(stranger / "root.public.json", roots / f"{name}.json")
         refused = call("ledger", "bookmark")
         assert (refused.code, "MANIFEST_INVALID" in refused.text) == (3, True)

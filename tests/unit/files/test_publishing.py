@@ -395,7 +395,7 @@ def test_a_holder_without_a_name_is_another_process(desk: Path) -> None:
 def test_a_deleted_lock_file_is_made_anew(desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Between opening and locking, the file at the path may become another."""
     path = desk / "lock"
-    real = locking._flock_take
+    real = locking.take_flock
     deletions = iter([True, True, False])
 
     def delete_first(fd: int) -> bool:
@@ -403,7 +403,7 @@ def test_a_deleted_lock_file_is_made_anew(desk: Path, monkeypatch: pytest.Monkey
             path.unlink()
         return real(fd)
 
-    monkeypatch.setattr(locking, "_flock_take", delete_first)
+    monkeypatch.setattr(locking, "take_flock", delete_first)
     lock = ExclusiveLock(path)
     assert lock.try_acquire()
     assert path.read_text() == str(os.getpid())
@@ -414,14 +414,14 @@ def test_a_replaced_lock_file_is_not_taken_for_ours(
     desk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = desk / "lock"
-    real = locking._flock_take
+    real = locking.take_flock
 
     def replace(fd: int) -> bool:
         path.with_name("new").touch()
         path.with_name("new").replace(path)
         return real(fd)
 
-    monkeypatch.setattr(locking, "_flock_take", replace)
+    monkeypatch.setattr(locking, "take_flock", replace)
     assert not ExclusiveLock(path).try_acquire()
 
 

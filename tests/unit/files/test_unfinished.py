@@ -8,6 +8,7 @@ import pytest
 
 from agentic_os.errors import FilesError
 from agentic_os.files import unfinished
+from agentic_os.files.publishing import sync_folder
 from agentic_os.files.unfinished import folder_made_whole, left_unfinished
 
 
@@ -39,17 +40,17 @@ def test_every_folder_is_synced_before_the_name_and_every_parent_after_it(
     """A power cut after the end must find the name, and behind it all names."""
     place = tmp_path / "made" / "me"
     done: list[str] = []
-    real_sync, real_replace = unfinished.sync_folder, Path.replace
+    real_replace = Path.replace
 
-    def sync(folder: Path) -> None:
+    def watched(folder: Path) -> None:
         done.append(f"sync {folder.relative_to(tmp_path)}")
-        real_sync(folder)
+        sync_folder(folder)
 
     def replace(self: Path, target: Path) -> Path:
         done.append("name")
         return real_replace(self, target)
 
-    monkeypatch.setattr(unfinished, "sync_folder", sync)
+    monkeypatch.setattr(unfinished, "sync_folder", watched)
     monkeypatch.setattr(Path, "replace", replace)
     with folder_made_whole(place) as making:
         (making / "keys").mkdir()

@@ -152,7 +152,9 @@ def write_keys(folder: Path, made: Mapping[str, SigningKey], passwords: Mapping[
         CryptoError: ``KEY_EXISTS``, ``KEY_UNWRITABLE``.
     """
     private_folder(folder / KEYS_FOLDER)
-    secrets = {**passwords, CHECKPOINT_KEY: passwords.get("identity")}
+    secrets: dict[str, str] = {str(role): secret for role, secret in passwords.items()}
+    if "identity" in passwords:
+        secrets[CHECKPOINT_KEY] = passwords["identity"]
     for name, key in made.items():
         write_key(key_path(folder, name), key, password=secrets.get(name))
 

@@ -18,28 +18,29 @@ def pinned_receipt_key(
 ) -> PublicKeyEnvelope | None:
     """Return the receipt key to verify with; None for a witness without AII OS endpoints.
 
-    The first key is pinned; with a ``root`` only after its manifest verified. Another key
-    later is believed only by a manifest of that root.
+    Without a ``root`` the first key is pinned, and another is a conflict. A root is asked every
+    time, whatever was pinned before it came: by the manifest that is served now, since a kept one
+    would outlive its revocation.
 
     Raises:
         WitnessConflictError: ``WITNESS_KEY_CHANGED``; VerificationError ``MANIFEST_INVALID``;
             WitnessError as ``WitnessClient.receipt_key``.
     """
-    served, pinned = client.receipt_key(), memory.receipt_key()
+    served, kept = client.receipt_key(), memory.served_key()
     if served is None:
-        if pinned:
+        if kept:
             # A downgrade to the dialect without receipts must not pass as a fresh start.
             raise ERRORS.error(
                 "WITNESS_ANSWER_INVALID", "the witness no longer serves its receipt key"
             )
         return None
-    if pinned and pinned.sha256 == served.public.sha256:
-        return pinned
+    is_pinned = kept is not None and kept.public.sha256 == served.public.sha256
     if root:
-        verify_manifest(served, root=root, at=now)
-    elif pinned:
+        verify_manifest(served, root=root, at=now, kept=kept)
+    elif kept and not is_pinned:
         raise ERRORS.error(
             "WITNESS_KEY_CHANGED", "the receipt key of the witness is not the pinned one"
         )
-    memory.pin_receipt_key(served.public, served.manifest)
+    if not is_pinned or (root and kept and served.manifest != kept.manifest):
+        memory.pin_receipt_key(served.public, served.manifest)
     return served.public

@@ -23,25 +23,22 @@ class ServedKey:
     manifest: bytes | None
 
 
-def verify_manifest(served: ServedKey, *, root: PublicKeyEnvelope, at: datetime) -> None:
+def verify_manifest(
+    served: ServedKey, *, root: PublicKeyEnvelope, at: datetime, kept: ServedKey | None = None
+) -> None:
     """Check that ``root`` vouches for a witness's key at a moment (formats, section 4.1).
+
+    Args:
+        served: the key and its manifest, as the witness serves them now.
+        root: the operator's.
+        at: the moment.
+        kept: what was believed before. What this root revoked there stays revoked, and a manifest
+            that it signed before that one is refused: both could be shown again by a thief.
 
     Raises:
         VerificationError: ``MANIFEST_INVALID``; the message names the check.
     """
-    if served.manifest is None:
-        raise _invalid("the witness serves none")
-    try:
-        payload = verify_envelope(
-            read_envelope(served.manifest),
-            artifact_kind=MANIFEST_KIND,
-            profiles=frozenset({ROOT_PROFILE}),
-            key=root,
-            at=at,
-        )
-    except CryptoError as error:
-        raise _invalid(error.message) from None
-    members = payload if isinstance(payload, dict) else {}
+    members = _signed_members(served, root, at)
     expected = {
         "kind": MANIFEST_KIND,
         "schema_version": MANIFEST_SCHEMA_VERSION,
@@ -56,24 +53,66 @@ def verify_manifest(served: ServedKey, *, root: PublicKeyEnvelope, at: datetime)
     if not served.public.key_id.startswith(_KEY_ID_PREFIX) or not members.get("artifact_version"):
         raise _invalid("not the manifest of a witness key")
     _check_window(members, at)
+    _check_revocations(members, served.public)
+    if kept is not None:
+        _check_succession(members, served.public, kept, root, at)
+
+
+def _signed_members(
+    served: ServedKey, root: PublicKeyEnvelope, at: datetime
+) -> dict[str, JsonValue]:
+    if served.manifest is None:
+        raise _invalid("the witness serves none")
+    try:
+        payload = verify_envelope(
+            read_envelope(served.manifest),
+            artifact_kind=MANIFEST_KIND,
+            profiles=frozenset({ROOT_PROFILE}),
+            key=root,
+            at=at,
+        )
+    except CryptoError as error:
+        raise _invalid(error.message) from None
+    return payload if isinstance(payload, dict) else {}
+
+
+def _check_revocations(members: dict[str, JsonValue], public: PublicKeyEnvelope) -> None:
     for name, own in (
-        ("revoked_key_ids", served.public.key_id),
-        ("revoked_artifact_hashes", served.public.sha256),
+        ("revoked_key_ids", public.key_id),
+        ("revoked_artifact_hashes", public.sha256),
     ):
         revoked = members.get(name, [])
         if not isinstance(revoked, list) or own in revoked:
             raise _invalid(f"{name} names the key")
 
 
-def _check_window(members: dict[str, JsonValue], at: datetime) -> None:
+def _check_succession(
+    members: dict[str, JsonValue],
+    public: PublicKeyEnvelope,
+    kept: ServedKey,
+    root: PublicKeyEnvelope,
+    at: datetime,
+) -> None:
     try:
-        starts = members.get("not_before")
-        is_early = starts is not None and at < parse_time(str(starts))
-        is_late = at >= parse_time(str(members.get("expires_at")))
-    except CryptoError:
-        raise _invalid("a time is not RFC 3339") from None
-    if is_early or is_late:
+        earlier = _signed_members(kept, root, at)
+    except AgenticOSError:
+        return  # another root vouched, or none did: that one says nothing of this root's keys
+    _check_revocations(earlier, public)
+    if _time(members, "created_at") < _time(earlier, "created_at"):
+        raise _invalid("it is older than the one that was believed before")
+
+
+def _check_window(members: dict[str, JsonValue], at: datetime) -> None:
+    is_early = members.get("not_before") is not None and at < _time(members, "not_before")
+    if is_early or at >= _time(members, "expires_at"):
         raise _invalid("outside its window")
+
+
+def _time(members: dict[str, JsonValue], name: str) -> datetime:
+    try:
+        return parse_time(str(members.get(name)))
+    except CryptoError:
+        raise _invalid(f"{name} is not RFC 3339") from None
 
 
 def _invalid(why: str) -> AgenticOSError:
