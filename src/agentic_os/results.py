@@ -18,7 +18,7 @@ SearchMode = Literal["auto", "lexical", "semantic", "hybrid"]
 SurfaceState = Literal["present", "missing", "refused", "unset"]
 CapabilitySection = Literal["skill", "mcp", "hook", "agent", "command", "plugin"]
 ImportState = Literal["found", "missing", "outside", "circle", "too far", "unreadable", "personal"]
-CheckStatus = Literal["ok", "warn", "fail"]
+CheckStatus = Literal["ok", "none", "warn", "fail"]
 
 KINDS: tuple[Kind, ...] = (
     "memory",
@@ -527,7 +527,8 @@ class SearchData(msgspec.Struct, frozen=True, kw_only=True):
 
     ``total`` counts the passages found, or the projects where these are ranked (``projects``)
     instead. ``synthesis`` is there where a language model was to answer. ``nothing_found``: no
-    passage is relevant enough to be called an answer.
+    passage is relevant enough to be called an answer; ``near`` are then words of the passages that
+    were asked which are spelled nearly like words of the question.
     """
 
     query: str
@@ -537,6 +538,7 @@ class SearchData(msgspec.Struct, frozen=True, kw_only=True):
     projects: tuple[ProjectRank, ...] = ()
     explain: tuple[SurfaceTrace, ...] = ()
     nothing_found: bool = False
+    near: tuple[str, ...] = ()
     synthesis: SynthesisData | None = None
 
 

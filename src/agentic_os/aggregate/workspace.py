@@ -31,7 +31,7 @@ from agentic_os.aggregate.store.database import (
 from agentic_os.aggregate.store.space import Space, space_for
 from agentic_os.errors import StoreError, StoreLockedError
 from agentic_os.files.places import Places, places_from
-from agentic_os.registry.codes import WALK_BOUNDS
+from agentic_os.registry.codes import SURFACE_UNREADABLE, WALK_BOUNDS
 from agentic_os.registry.descriptor.known import KnownDescriptor, decode_known
 from agentic_os.registry.fleet import Fleet, load_fleet, passed_over
 from agentic_os.registry.project import Project
@@ -88,6 +88,14 @@ class Workspace(_Found):
                     code=code, scope=f"{project}:{path}" if path else project, reason=message
                 )
                 omissions.append(redacted_value(omission, self.redactor))
+        for one in self.fleet.projects:
+            closed = [item for item in one.diagnostics if item.code == SURFACE_UNREADABLE]
+            if closed and (scope is None or one.id in scope):
+                projects.add(one.id)
+                omissions += [
+                    Omission(code=item.code, scope=f"{one.id}:{item.path}", reason=item.message)
+                    for item in closed
+                ]
         return Unread(projects=frozenset(projects), omissions=tuple(omissions))
 
     def warnings_for(self, scope: frozenset[str] | None) -> tuple[Diagnostic, ...]:

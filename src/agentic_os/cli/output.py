@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_LEAST_COLUMNS = 20
 MAX_WORDS_LINES = 20
 """Warnings and omissions printed as words; all of them are in the JSON document."""
 
@@ -65,6 +66,8 @@ def flush() -> None:
 
 def say(text: str) -> None:
     """Write words to stderr; that nobody reads them is no reason to stop."""
+    if len(text) > _LEAST_COLUMNS and sys.stderr.isatty() and "\n" not in text:
+        text = "\n  ".join(wrapped(text, indent=2))
     try:
         sys.stderr.write(text + "\n")
     except OSError:
@@ -270,6 +273,19 @@ def flowing(*cells: str, indent: int = 2) -> str:
     return "".join(f"{one}\n" for one in (*lines, line.rstrip()))
 
 
+def wrapped(text: str, *, indent: int) -> list[str]:
+    """Cut a line into lines that fit the terminal behind an indent, no word broken."""
+    import textwrap
+
+    return textwrap.wrap(
+        text,
+        max(width() - indent, _LEAST_COLUMNS),
+        break_long_words=False,
+        break_on_hyphens=False,
+        drop_whitespace=True,
+    ) or [""]
+
+
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, title: str = "") -> None:
     """Print rows: a table on a terminal that is wide enough, else stacked or tab-separated lines.
 
@@ -277,7 +293,7 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, title: str =
     """
     from agentic_os.text.fencing import one_line
 
-    safe = [[one_line(cell) for cell in row] for row in rows]
+    safe = [[one_line(" ".join(cell.split("\n"))) for cell in row] for row in rows]
     if not on_terminal():
         write("".join("\t".join(row) + "\n" for row in safe))
         return

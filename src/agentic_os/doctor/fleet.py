@@ -2,13 +2,15 @@
 
 The checks are yielded as they are made, projects in order, so that a long run can be read while
 it goes on. Nothing is changed. A check that had nothing to say of anything is yielded once for
-the fleet, as ok.
+the fleet: as ok, or as having had nothing to look at.
 """
 
+import json
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import chain
+from typing import Final
 
 from agentic_os.aggregate.graph.codes import GRAPH_CODES, REFUSED_PATH_CODE
 from agentic_os.aggregate.graph.tables import STATUS_STALE
@@ -17,7 +19,7 @@ from agentic_os.aggregate.store.database import SQLITE_MINIMUM
 from agentic_os.aggregate.union import missing_facts
 from agentic_os.aggregate.workspace import Workspace
 from agentic_os.doctor.grants import examine_grants
-from agentic_os.doctor.identifiers import CHECKS
+from agentic_os.doctor.identifiers import CHECKS, nothing_to_check
 from agentic_os.doctor.index import examine_index
 from agentic_os.doctor.instructions import drift
 from agentic_os.doctor.told import examine_instructions
@@ -42,6 +44,8 @@ MAX_ALIKE_ENTRIES = 50
 """Findings of one check in one project that are said one by one."""
 
 INSTRUCTIONS = ("AGENTS.md", "CLAUDE.md")
+_OF_FLEET = ("fleet.names", "fleet.clones")
+"""Checks that compare projects."""
 _OF_PROJECTS = (
     "fleet.names",
     "fleet.clones",
@@ -53,6 +57,10 @@ _OF_PROJECTS = (
     "memory.index",
     "memory.length",
     "instructions.drift",
+    "instructions.imports",
+    "instructions.length",
+    "instructions.rules",
+    "capabilities.agree",
     "secrets",
 )
 """Checks that look at projects."""
@@ -81,28 +89,41 @@ def examine(workspace: Workspace, scope: frozenset[str] | None = None) -> Iterat
     for check in _checks(workspace, scope):
         made.add(check.id)
         yield redacted_value(check, workspace.redactor)
-    absent = _nothing_to_check(workspace, scope)
+    absent = _absent(workspace, scope)
     for name, text in CHECKS.items():
-        if name not in made:
-            why = absent.get(name)
-            said = text if why is None else f"nothing to check: {why}"
-            yield Check(id=name, status="ok", message=said)
+        if name in made:
+            continue
+        why = absent.get(name)
+        yield (
+            Check(id=name, status="ok", message=text)
+            if why is None
+            else nothing_to_check(name, why)
+        )
 
 
-def _nothing_to_check(workspace: Workspace, scope: frozenset[str] | None) -> dict[str, str]:
-    """Say why checks had nothing to look at; green words would claim what nobody saw."""
+def _absent(workspace: Workspace, scope: frozenset[str] | None) -> dict[str, str]:
+    """Say why checks had nothing to look at."""
     projects = [one for one in workspace.fleet.projects if scope is None or one.id in scope]
     absent = {"index": "there is no semantic index"}
+    if scope is not None:
+        whole = "only the whole fleet is"
+        absent |= dict.fromkeys(("roots.walk", *_OF_FLEET, "instructions.rules"), whole)
     if not workspace.settings.grants:
         absent["engine.grants"] = "no engine was granted"
     if not projects:
         return {**absent, **dict.fromkeys(_OF_PROJECTS, "there is no project")}
-    if not any(one.surfaces.graph is not None for one in projects):
-        absent["graph"] = "no project has a code graph"
-    if not any(one.surfaces.memory is not None for one in projects):
-        absent |= dict.fromkeys(("memory.index", "memory.length"), "no project keeps a memory")
+    if len(projects) == 1 and scope is None:
+        absent |= dict.fromkeys((*_OF_FLEET, "instructions.rules"), "there is one project")
+    if not any(one.described for one in projects):
+        absent["contract"] = "no project has a descriptor"
+        absent["surface.missing"] = "no descriptor declares a surface"
     if not any(_has_both(one) for one in projects):
         absent["instructions.drift"] = "no project has both AGENTS.md and CLAUDE.md"
+    ids = json.dumps([one.id for one in projects])
+    for names, why, rows, counted in _LOOKED_AT:
+        query = _ANY.format(rows=rows, counted=counted)
+        if workspace.store.connection.execute(query, (ids,)).fetchone() is None:
+            absent |= {name: why for name in names if name not in absent}
     return absent
 
 
@@ -241,7 +262,7 @@ def _graph(workspace: Workspace, project: Project) -> Iterator[Check]:
         yield _about(
             project,
             "graph",
-            "ok",
+            "none",
             f"the code graph at {one_line(graph.path)} is not built yet",
             "Build it with the project's own graph tool.",
             graph.path,
@@ -350,6 +371,39 @@ def _instructions(project: Project) -> Iterator[Check]:
         )
 
 
+_FILES = "file JOIN project ON project.pk = file.project"
+_LOOKED_AT: Final = (
+    (("secrets", "text.form", "evidence.unread"), "nothing was found in the projects", _FILES, "1"),
+    (("memory.length",), "no project has a MEMORY.md", _FILES, "role='index'"),
+    (
+        ("memory.index",),
+        "no project keeps facts or a MEMORY.md",
+        _FILES,
+        "role IN ('index', 'fact')",
+    ),
+    (
+        ("instructions.imports", "instructions.length", "instructions.rules"),
+        "no project has instructions for agents",
+        _FILES,
+        "role='instruction'",
+    ),
+    (
+        ("capabilities.agree",),
+        "no project has a CAPABILITIES.md",
+        "capability JOIN project ON project.pk = capability.project",
+        "declared",
+    ),
+    (
+        ("graph",),
+        "no project has a code graph",
+        "graph_repo JOIN project ON project.id = graph_repo.project",
+        "nodes > 0",
+    ),
+)
+"""Checks, why they may have nothing to look at, and which rows are what they look at."""
+_ANY = """
+SELECT 1 FROM {rows} WHERE {counted} AND project.id IN (SELECT value FROM json_each(?)) LIMIT 1
+"""
 _GRAPH = """
 SELECT graph_path, status, code, message FROM graph_repo WHERE project = ? AND code <> ''
 """

@@ -14,7 +14,7 @@ from agentic_os.aios.folder.allowance import SEARCH_LIMIT, Allowance, Charges
 from agentic_os.aios.folder.configuration import read_configuration, vault_place
 from agentic_os.aios.folder.reader import FolderReader
 from agentic_os.aios.policy import MemoryPolicy, resolve_policy
-from agentic_os.doctor.identifiers import FOLDER_CHECKS
+from agentic_os.doctor.identifiers import FOLDER_CHECKS, nothing_to_check
 from agentic_os.errors import AgenticOSError, AiosError
 from agentic_os.results import Check
 
@@ -32,7 +32,7 @@ def examine_folder(access: Callable[[MemoryPolicy], AiosAccess], folder: Path) -
     """
     if not folder.is_dir():
         for name in FOLDER_CHECKS:
-            yield Check(id=name, status="ok", message="nothing to check: there is no AIOS folder")
+            yield nothing_to_check(name, "there is no AIOS folder")
         return
     policy = resolve_policy()
     try:

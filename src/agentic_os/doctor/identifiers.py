@@ -1,5 +1,7 @@
 """The ids of the checks and what each looks at; the reference page is made from this table."""
 
+from agentic_os.results import Check
+
 CHECKS: dict[str, str] = {
     "sqlite.version": "This machine's SQLite has what the store needs.",
     "store.health": "The derived store is readable and whole.",
@@ -35,3 +37,8 @@ FOLDER_CHECKS: dict[str, str] = {
     "aios.vault": "The vault of the AIOS folder lies inside it, or is granted.",
 }
 """The checks of the AIOS folder; made when no project is named."""
+
+
+def nothing_to_check(check: str, why: str) -> Check:
+    """Say that a check looked at nothing; an "ok" would claim what nobody saw."""
+    return Check(id=check, status="none", message=f"nothing to check: {why}")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from agentic_os.crypto.envelope.public_keys import parse_time
-from agentic_os.doctor.identifiers import IDENTITY_CHECKS
+from agentic_os.doctor.identifiers import IDENTITY_CHECKS, nothing_to_check
 from agentic_os.errors import AgenticOSError
 from agentic_os.identity.health import HealthData, identity_health
 from agentic_os.identity.witness_policy import POLICY_NAME, kept_policy
@@ -64,7 +64,7 @@ def _ledger(health: HealthData) -> Iterator[Check]:
         )
     if health.state == "absent":
         if health.unfinished is None:
-            yield _fine("identity.ledger", "no identity lives here")
+            yield nothing_to_check("identity.ledger", "no identity lives here")
         return
     for finding in health.findings:
         yield Check(
@@ -80,7 +80,7 @@ def _ledger(health: HealthData) -> Iterator[Check]:
 def _witnessed(health: HealthData, places: OwnPlaces, now: datetime) -> Iterator[Check]:
     check = "identity.witnessed"
     if health.state == "absent":
-        yield _fine(check, IDENTITY_CHECKS[check])
+        yield nothing_to_check(check, "no identity lives here")
         return
     newest = health.accepted.newest_entry if health.accepted else health.lines
     behind = newest - health.acknowledged
@@ -127,9 +127,11 @@ def _policy_fault(health: HealthData, places: OwnPlaces) -> AgenticOSError | Non
 
 def _own_witness(folder: Path, now: datetime) -> Iterator[Check]:
     found = witness_health(folder, now=now)
+    if found is None:
+        yield nothing_to_check("witness.health", "no witness is run here")
+        return
     if not found:
-        text = "no witness is run here" if found is None else IDENTITY_CHECKS["witness.health"]
-        yield _fine("witness.health", text)
+        yield _fine("witness.health", IDENTITY_CHECKS["witness.health"])
         return
     for finding in found:
         yield Check(

@@ -4,6 +4,8 @@ from agentic_os.codes import CodeTable
 
 WALK_BOUNDS = frozenset({"FOLDER_LIMIT", "ENTRY_LIMIT"})
 """The codes of a walk that stopped before it had seen the whole root."""
+SURFACE_UNREADABLE = "SURFACE_UNREADABLE"
+"""A surface that is there and that this user may not open."""
 HELD_IN_NAMES = frozenset({"NAME_HOLDS_SECRET"})
 """The codes of secrets that stand in a name, not in a file."""
 
@@ -233,7 +235,7 @@ CODES = CodeTable(
         _LINK_HINT,
     ),
     (
-        "SURFACE_UNREADABLE",
+        SURFACE_UNREADABLE,
         "warning",
         "A surface exists but could not be looked at.",
     ),

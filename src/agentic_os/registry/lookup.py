@@ -2,21 +2,32 @@
 
 Names are compared without case. What a person gave (id, alias) comes before what a
 project says of itself (name). An ambiguous word is refused with the candidates, never
-guessed.
+guessed. An id may be shortened, as long as it means one project: to its first part, or to a
+beginning of its digits.
 """
 
 import difflib
 import os
+import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from agentic_os.errors import UnknownProjectError
+from agentic_os.registry.identity.ids import ID_DIGITS, LONG_ID_DIGITS
 from agentic_os.registry.project import Project
 from agentic_os.text.fencing import one_line
 from agentic_os.text.unicode_form import composed, folded
 
 MAX_NEAR_NAMES = 5
+SHORT_DIGITS = 4
+"""Fewer digits of an id are not shown: the next project could share them."""
 MAX_SHOWN_CHARS = 80
+
+
+_DIGITS = re.compile(
+    rf"(?<=.)-[0-9a-f]{{{ID_DIGITS}}}(?:[0-9a-f]{{{LONG_ID_DIGITS - ID_DIGITS}}})?\Z"
+)
 
 
 def find_project(
@@ -41,6 +52,8 @@ def find_project(
         lambda project: any(folded(alias) == word for alias in project.aliases),
         lambda project: folded(project.name) == word,
         lambda project: bool(below) and composed(project.relative) == below,
+        lambda project: _first_part(project.id) == word,
+        lambda project: _begins(project.id, word),
     )
     for matches in stages:
         found = [project for project in projects if matches(project)]
@@ -53,6 +66,54 @@ def find_project(
         if real in _folders(project):
             return project
     raise _unknown(projects, text)
+
+
+def short_ids(projects: Sequence[Project]) -> dict[str, str]:
+    """Return for each id the shortest form of it that means this project alone.
+
+    That is its first part, else so many of its digits as tell it apart, at least ``SHORT_DIGITS``.
+    """
+    claimed = Counter(
+        word
+        for project in projects
+        for word in {
+            project.id,
+            _first_part(project.id),
+            folded(project.name),
+            folded(composed(project.relative)),
+            *map(folded, project.aliases),
+        }
+    )
+    alike: dict[str, list[str]] = {}
+    for project in projects:
+        alike.setdefault(_first_part(project.id), []).append(project.id)
+    return {
+        project.id: first
+        if claimed[first] == 1
+        else _told_apart(project.id, [*alike[first], *claimed])
+        for project in projects
+        for first in (_first_part(project.id),)
+    }
+
+
+def _told_apart(own: str, alike: Sequence[str]) -> str:
+    first = len(_first_part(own)) + 1
+    others = [other for other in alike if other != own]
+    for end in range(first + SHORT_DIGITS, len(own)):
+        if not any(other.startswith(own[:end]) for other in others):
+            return own[:end]
+    return own
+
+
+def _first_part(project: str) -> str:
+    """Return an id without its digits; an id that a person chose has none."""
+    found = _DIGITS.search(project)
+    return project if found is None else project[: found.start()]
+
+
+def _begins(project: str, word: str) -> bool:
+    """Return whether a word is an id's first part and some of its digits."""
+    return len(word) > len(_first_part(project)) + 1 and project.startswith(word)
 
 
 def containing_project(projects: Sequence[Project], path: Path) -> Project | None:

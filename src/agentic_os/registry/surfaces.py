@@ -7,7 +7,7 @@ recorded, no surface exists; that a MEMORY.md was left behind is said, and it is
 
 from agentic_os.errors import FilesError
 from agentic_os.files.reading import Folder
-from agentic_os.registry.codes import diagnostic
+from agentic_os.registry.codes import SURFACE_UNREADABLE, diagnostic
 from agentic_os.registry.descriptor.memory_block import (
     GRAPH_TIER,
     RAG_TIER,
@@ -128,7 +128,7 @@ class _Look:
         return Surface(path=path, state="refused")
 
     def _refuse(self, path: str, fault: FilesError) -> None:
-        code = "SURFACE_REFUSED" if fault.code in _REFUSED else "SURFACE_UNREADABLE"
+        code = "SURFACE_REFUSED" if fault.code in _REFUSED else SURFACE_UNREADABLE
         self.problems.append(diagnostic(code, fault.message, path=path))
 
     def _stat(self, path: str) -> FilesError | None:

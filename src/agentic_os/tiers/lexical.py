@@ -82,7 +82,7 @@ BROAD_PASSAGES = 10_000
 LOOKED_INTO_PASSAGES = 5_000
 """Passages that are looked into for terms inside words, or for a run of one or two characters."""
 
-_SHOWN = """
+SHOWN_PASSAGE = """
     (:kinds IS NULL OR EXISTS (SELECT 1 FROM document AS own WHERE own.pk = {pk}
         AND own.kind IN (SELECT value FROM json_each(:kinds))))
     AND (:templates OR {pk} NOT IN (SELECT pk FROM document WHERE template))
@@ -91,7 +91,7 @@ _SHOWN = """
     AND (:since IS NULL OR EXISTS (SELECT 1 FROM document AS own JOIN file ON file.pk = own.file
         WHERE own.pk = {pk} AND file.mtime_ns >= :since))
 """
-_WORD_FILTER = _SHOWN.format(pk="document_words.rowid")
+_WORD_FILTER = SHOWN_PASSAGE.format(pk="document_words.rowid")
 _RANKED = f"""
 SELECT rowid, -bm25(document_words, {WEIGHTS}) AS score FROM document_words
 WHERE document_words MATCH :match AND rowid <= :last AND {_WORD_FILTER}
@@ -121,10 +121,11 @@ WHERE document_words MATCH :match AND +rowid IN (SELECT value FROM json_each(:am
 """
 _GRAMS = f"""
 SELECT rowid FROM document_grams WHERE document_grams MATCH :match
-    AND {_SHOWN.format(pk="document_grams.rowid")} LIMIT :cut
+    AND {SHOWN_PASSAGE.format(pk="document_grams.rowid")} LIMIT :cut
 """  # noqa: S608 - constants of this module
 _SHORT = f"""
-SELECT document.pk, document.body FROM document WHERE {_SHOWN.format(pk="document.pk")} LIMIT :cut
+SELECT document.pk, document.body FROM document
+WHERE {SHOWN_PASSAGE.format(pk="document.pk")} LIMIT :cut
 """  # noqa: S608 - constants of this module
 _DETAILS = """
 SELECT document.pk, document.kind, project.id, file.path, document.line_start, document.line_end,
@@ -189,7 +190,7 @@ class _Search:
     def __init__(self, connection: sqlite3.Connection, query: Query) -> None:
         self._run = connection.execute
         self._wording = Wording.of(query.text)
-        self._filters = _filters(connection, query)
+        self._filters = shown_only(connection, query)
         self._wanted = query.limit + SPARE_CANDIDATES
         self._cut = max(CUT_PASSAGES, self._wanted * CUT_SHARE)
         self._per_project = query.per_project
@@ -434,7 +435,8 @@ def iso_time(nanoseconds: int) -> str:
     return datetime.fromtimestamp(nanoseconds // 1_000_000_000, UTC).isoformat()
 
 
-def _filters(connection: sqlite3.Connection, query: Query) -> dict[str, object]:
+def shown_only(connection: sqlite3.Connection, query: Query) -> dict[str, object]:
+    """Return what ``SHOWN_PASSAGE`` needs to know of a question."""
     projects: str | None = None
     if query.projects is not None:
         ids = (json.dumps(sorted(query.projects)),)

@@ -21,6 +21,8 @@ MAX_RANKED_CHARS = 20_000
 SNIPPET_LINE_CHARS = 300
 _HOLDS = "SELECT 1 FROM line WHERE line MATCH ? LIMIT 1"
 _LEAST_WEIGHT = 1e-6
+WORD_CHARS = 40
+"""A cut looks so far for a blank; a longer run of characters is cut inside."""
 _LEAD_CHARS = 80
 """How much of a long line is kept before the place that matched."""
 
@@ -165,5 +167,24 @@ class LineMatcher(SelfClosing):
         folded_line = line.casefold()
         words = (self._wording.needle, *self._terms, *self._wording.needle.split())
         at = next((found for word in words if word and (found := folded_line.find(word)) >= 0), 0)
-        start = max(0, min(at - _LEAD_CHARS, len(line) - SNIPPET_LINE_CHARS))
-        return line[start : start + SNIPPET_LINE_CHARS]
+        shown = SNIPPET_LINE_CHARS - len("… ") - len(" …")
+        start = max(0, min(at - _LEAD_CHARS, len(line) - shown))
+        return cut_at_words(line, start, start + shown)
+
+
+def cut_at_words(line: str, start: int, end: int) -> str:
+    """Return a part of a line, from one blank to another; an ellipsis where something is left out.
+
+    >>> cut_at_words("a lighthouse by the sea", 4, 19)
+    '… by the …'
+    """
+    first, last = start, end
+    if start > 0 and not line[start - 1].isspace():
+        blank = line.find(" ", start, start + WORD_CHARS)
+        first = start if blank < 0 else blank + 1
+    if end < len(line) and not line[end].isspace():
+        blank = line.rfind(" ", max(first, end - WORD_CHARS), end)
+        last = end if blank < 0 else blank
+    before = "… " if line[:first].strip() else ""
+    after = " …" if line[last:].strip() else ""
+    return f"{before}{line[first:last].strip()}{after}"

@@ -51,6 +51,7 @@ from agentic_os.tiers.meaning import (
 from agentic_os.tiers.passage import LineMatcher
 from agentic_os.tiers.ranking import rank_projects
 from agentic_os.tiers.relevance import ANSWERS, NOISE, floor_of, relevance
+from agentic_os.tiers.spelling import near_words
 
 if TYPE_CHECKING:
     from agentic_os.tiers.engines.surface import Engines
@@ -171,6 +172,7 @@ def search(
         ),
         projects=ranked[: query.limit],
         nothing_found=not (hits or ranked),
+        near=() if hits or ranked else near_words(workspace.store.connection, query),
         explain=surface_traces(
             scope,
             passages_by_project(workspace, ids),

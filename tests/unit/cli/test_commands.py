@@ -164,12 +164,37 @@ def test_lines_of_a_passage_are_one_line_of_cells(fleet: FleetBuilder) -> None:
     ("words", "said"),
     [
         (["zebra"], "Fewer words"),
-        (["zebra", "--kind", "vault"], "Only --kind vault was asked"),
-        (["zebra", "--project", "shop"], "Only --project shop was asked"),
+        (["zebra", "--kind", "vault"], "Try without --kind vault."),
+        (["zebra", "--project", "shop"], "Try without --project shop."),
     ],
 )
 def test_nothing_found_says_what_may_help(small: FleetBuilder, words: list[str], said: str) -> None:
     assert said in call("search", *words, "--root", small.root).words
+
+
+def test_nothing_found_says_what_was_asked_and_how_it_may_be_spelled(fleet: FleetBuilder) -> None:
+    fleet.project("shop").fact("f", "The Lighthouse keeper sleeps", title="Keepers")
+    other = fleet.project("dock", "obsidian-only")
+    other.note("n.md", "# Harbour capabilities\n\nOpen at night.\n")
+
+    def words(*asked: str) -> list[str]:
+        return call("search", *asked, "--root", fleet.root).words.splitlines()
+
+    assert words("lighthuose")[1:] == [
+        "Asked: every kind of passage in 2 projects.",
+        "Spelled nearly so: lighthouse",
+        "Try: agentic-os search lighthouse",
+    ]
+    assert "Try: agentic-os search 'harbour zzz'" in words("habrour", "zzz")
+    assert "Spelled nearly so: capabilities" in words("capabilites")
+    # What may not be shown is not offered either.
+    assert words("lighthuose", "--kind", "vault")[1:] == [
+        "Asked: vault in 2 projects.",
+        "Try without --kind vault.",
+        "Fewer words, or a part of one, may find more. By meaning: agentic-os model prepare",
+    ]
+    assert words("lighthuose", "--project", "dock")[1] == ("Asked: every kind of passage in dock.")
+    assert not any("lighthouse" in line for line in words("lighthuose", "--project", "dock"))
 
 
 def test_where_no_project_is_that_is_said(tmp_path: Path) -> None:

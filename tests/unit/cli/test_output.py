@@ -82,7 +82,7 @@ def test_words_that_nobody_takes_are_dropped() -> None:
 def test_a_table_off_a_terminal_is_lines(capsys: Capture) -> None:
     table(("a", "b"), [("x\ty", "1\n2"), ("\x1b[31m", "")], title="T")
 
-    assert capsys.readouterr().out == "x<U+0009>y\t1<U+000A>2\n<U+001B>[31m\t\n"
+    assert capsys.readouterr().out == "x<U+0009>y\t1 2\n<U+001B>[31m\t\n"
 
 
 def test_a_table_on_a_terminal_is_drawn() -> None:

@@ -42,7 +42,10 @@ def test_a_whole_fleet_passes_every_check(person: Person, whole: FleetBuilder) -
     made = checks(person, whole)
 
     assert [check.id for check in made] == ["sqlite.version", "store.health", *_others()]
-    assert {check.status for check in made} == {"ok"}
+    assert {check.status for check in made} == {"ok", "none"}
+    assert all(
+        check.message.startswith("nothing to check: ") for check in made if check.status == "none"
+    )
 
 
 def _others() -> list[str]:
@@ -78,9 +81,9 @@ def test_one_project_alone(person: Person, whole: FleetBuilder) -> None:
 
     alone = checks(person, whole, ["whole"])
 
-    assert {check.status for check in alone} == {"ok"}
+    assert {check.status for check in alone} == {"ok", "none"}
     assert "roots.walk" not in {check.id for check in alone}
-    assert {check.status for check in checks(person, whole, ["other"])} == {"ok", "warn"}
+    assert {check.status for check in checks(person, whole, ["other"])} == {"ok", "none", "warn"}
     walked = [each.message for each in checks(person, whole) if each.id == "roots.walk"]
     assert [message.partition(":")[0].partition(";")[0] for message in walked] == [
         "DESCRIPTOR_MISSING",
@@ -175,7 +178,7 @@ def test_a_graph_that_was_not_built_is_no_finding(person: Person, whole: FleetBu
 
     (check,) = [each for each in checks(person, whole) if each.id == "graph"]
 
-    assert check.status == "ok"
+    assert check.status == "none"
     assert "not built yet" in check.message
 
 
@@ -223,7 +226,7 @@ def test_a_descriptor_that_vanishes_meanwhile(person: Person, whole: FleetBuilde
         (whole.root / "whole/.agents/config.yaml").unlink()
         made = list(examine(workspace))
 
-    assert {check.status for check in made} == {"ok"}
+    assert {check.status for check in made} == {"ok", "none"}
 
 
 def test_instructions_that_drift(person: Person, whole: FleetBuilder) -> None:
@@ -235,7 +238,8 @@ def test_instructions_that_drift(person: Person, whole: FleetBuilder) -> None:
 
     assert "differ in 2 lines" in found.message
     (project.folder / "CLAUDE.md").unlink()
-    assert findings(person, whole, "instructions.drift") == []
+    (absent,) = findings(person, whole, "instructions.drift")
+    assert absent.status == "none"
 
 
 def test_a_listed_project_that_is_gone(person: Person, whole: FleetBuilder) -> None:

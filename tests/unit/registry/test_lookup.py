@@ -1,11 +1,14 @@
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from agentic_os.errors import UnknownProjectError
 from agentic_os.registry.descriptor.values import Descriptor
-from agentic_os.registry.lookup import containing_project, find_project
+from agentic_os.registry.lookup import containing_project, find_project, short_ids
 from agentic_os.registry.project import Project
 from agentic_os.results import Checkout, Surfaces
 
@@ -53,6 +56,57 @@ FLEET = (SHOP, API, SITE)
 )
 def test_a_project_answers_to_id_alias_name_and_path(text: str, found: Project) -> None:
     assert find_project(FLEET, text, current=NOWHERE) is found
+
+
+def numbered(first: str, digits: str, **named: Any) -> Project:
+    return replace(
+        project(first, f"/r/{first}-{digits}", **named), id=f"{first}-{digits}", name="x"
+    )
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["shop", "shop-12", "a", "api"]),
+            st.text("01", min_size=8, max_size=8) | st.text("01", min_size=16, max_size=16),
+            st.sampled_from([(), ("shop",), ("API",), ("shop-0000",)]),
+        ),
+        min_size=1,
+        max_size=8,
+        unique_by=lambda item: item[:2],
+    )
+)
+def test_a_short_id_is_accepted_back_and_means_that_project(
+    rows: list[tuple[str, str, tuple[str, ...]]],
+) -> None:
+    fleet = [numbered(first, digits, aliases=aliases) for first, digits, aliases in rows]
+
+    short = short_ids(fleet)
+
+    for one in fleet:
+        assert one.id.startswith(short[one.id])
+        assert find_project(fleet, short[one.id], current=NOWHERE) is one
+        assert find_project(fleet, one.id, current=NOWHERE) is one
+
+
+def test_ids_are_as_short_as_they_can_be() -> None:
+    fleet = [
+        numbered("shop", "4849f98a"),
+        numbered("shop", "4849a00a"),
+        numbered("dock", "00000000"),
+        replace(project("mine"), id="team-shop"),
+    ]
+
+    assert list(short_ids(fleet).values()) == ["shop-4849f", "shop-4849a", "dock", "team-shop"]
+
+
+def test_too_few_digits_mean_several() -> None:
+    fleet = [numbered("shop", "4849f98a"), numbered("shop", "4849a00a")]
+
+    with pytest.raises(UnknownProjectError) as raised:
+        find_project(fleet, "shop-4849", current=NOWHERE)
+    assert raised.value.code == "PROJECT_AMBIGUOUS"
+    assert find_project(fleet, "shop-4849f", current=NOWHERE) is fleet[0]
 
 
 def test_what_the_person_gave_comes_before_what_a_project_calls_itself() -> None:

@@ -60,9 +60,22 @@ def test_long_lines_are_cut_around_what_matched(query: str, line: str, held: str
     found = best(query, line)
 
     assert found is not None
-    assert len(found.text) == SNIPPET_LINE_CHARS
+    assert SNIPPET_LINE_CHARS / 2 < len(found.text) <= SNIPPET_LINE_CHARS
     assert held in found.text
-    assert found.text in line
+    shown = found.text.removeprefix("… ").removesuffix(" …")
+    assert shown in line
+    assert set(shown.split()) <= set(line.split()), "no word is cut"
+    assert found.text.startswith("… ") == (not line.startswith(shown))
+    assert found.text.endswith(" …") == (not line.endswith(shown))
+
+
+def test_a_run_without_blanks_is_cut_inside() -> None:
+    found = best("needle", "x" * 500 + "needle" + "y" * 500)
+
+    assert found is not None
+    assert "needle" in found.text
+    assert found.text.startswith("… x")
+    assert len(found.text) <= SNIPPET_LINE_CHARS
 
 
 def test_a_name_is_matched_by_any_term_or_literally() -> None:

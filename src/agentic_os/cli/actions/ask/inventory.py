@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import get_args
 
 from agentic_os.aggregate import questions as answers
-from agentic_os.cli.actions.asking import asked
+from agentic_os.cli.actions.asking import IdShown, asked, ids_shown
 from agentic_os.cli.output import finish, finish_document, on_terminal, say, table, write
 from agentic_os.results import CapabilitySection, CapabilityView
 
@@ -27,11 +27,12 @@ def print_capabilities(
         _print_matrix(root, project, json=json)
         return
     with asked(root, document=json) as workspace:
+        shown = ids_shown(workspace.fleet.projects)
         answer = answers.capabilities(workspace, project)
     if json:
         finish_document("capabilities", answer)
         return
-    rows = [_row(item) for item in answer.data.capabilities]
+    rows = [_row(item, shown) for item in answer.data.capabilities]
     if not on_terminal():
         table(COLUMNS, rows)
     for section, title in _TITLES.items() if on_terminal() else ():
@@ -45,13 +46,13 @@ def print_capabilities(
     finish(answer)
 
 
-def _row(item: CapabilityView) -> tuple[str, ...]:
+def _row(item: CapabilityView, shown: IdShown) -> tuple[str, ...]:
     details = (variant.detail for variant in (*item.invocations, *item.variants))
     return (
         item.section,
         item.name,
         str(len(item.projects)),
-        " ".join(item.projects),
+        " ".join(map(shown, item.projects)),
         "yes" if item.differs else "",
         next((detail for detail in details if detail), ""),
     )
@@ -59,6 +60,7 @@ def _row(item: CapabilityView) -> tuple[str, ...]:
 
 def _print_matrix(root: Sequence[str], project: Sequence[str], *, json: bool) -> None:
     with asked(root, document=json) as workspace:
+        shown = ids_shown(workspace.fleet.projects)
         answer = answers.capability_matrix(workspace, project)
     if json:
         finish_document("capabilities-matrix", answer)
@@ -67,7 +69,7 @@ def _print_matrix(root: Sequence[str], project: Sequence[str], *, json: bool) ->
     table(
         ("project", *sections),
         [
-            (row.project, *(str(row.counts[section] or "-") for section in sections))
+            (shown(row.project), *(str(row.counts[section] or "-") for section in sections))
             for row in answer.data.projects
         ],
     )

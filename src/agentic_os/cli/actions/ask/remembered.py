@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import typer
 
 from agentic_os.aggregate import questions as answers
-from agentic_os.cli.actions.asking import asked
+from agentic_os.cli.actions.asking import IdShown, asked, ids_shown
 from agentic_os.cli.output import finish, finish_document, table, write
 from agentic_os.results import FactView
 from agentic_os.text.fencing import terminal_safe
@@ -19,6 +19,7 @@ def print_facts(
         raise typer.BadParameter("--differences and --show exclude each other")
 
     with asked(root, document=json) as workspace:
+        shown = ids_shown(workspace.fleet.projects)
         if differences:
             stated = answers.differences(workspace, project)
             if json:
@@ -27,7 +28,11 @@ def print_facts(
             table(
                 ("key", "value", "source"),
                 [
-                    (item.key, value.value, f"{source.project}:{source.path}:{source.lines[0]}")
+                    (
+                        item.key,
+                        value.value,
+                        f"{shown(source.project)}:{source.path}:{source.lines[0]}",
+                    )
                     for item in stated.data.differences
                     for value in item.values
                     for source in value.sources
@@ -40,14 +45,14 @@ def print_facts(
         finish_document("memory", answer)
         return
     if show is not None:
-        _print_texts(answer.data.facts)
+        _print_texts(answer.data.facts, shown)
         finish(answer)
         return
     table(
         ("project", "type", "fact", "description", "source"),
         [
             (
-                fact.provenance.project,
+                shown(fact.provenance.project),
                 fact.type,
                 fact.title,
                 _remarks(fact.description, fact.template, fact.listed, len(fact.equal_in)),
@@ -59,11 +64,11 @@ def print_facts(
     finish(answer)
 
 
-def _print_texts(facts: Sequence[FactView]) -> None:
+def _print_texts(facts: Sequence[FactView], shown: IdShown) -> None:
     for number, fact in enumerate(facts):
         source = fact.provenance
         write("\n" if number else "")
-        write(f"{source.project}:{source.path}:{source.lines[0]}\n\n")
+        write(f"{shown(source.project)}:{source.path}:{source.lines[0]}\n\n")
         write(terminal_safe(fact.text).strip("\n") + "\n")
 
 

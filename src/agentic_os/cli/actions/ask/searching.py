@@ -2,8 +2,10 @@
 
 import os
 import re
+import shlex
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Final
 
@@ -11,8 +13,18 @@ import typer
 from msgspec import structs
 
 from agentic_os.aggregate.fleet import Person, find_fleet
-from agentic_os.cli.actions.asking import asked
-from agentic_os.cli.output import finish, finish_document, on_terminal, say, table, write
+from agentic_os.cli.actions.asking import IdShown, asked, ids_shown
+from agentic_os.cli.output import (
+    GAP,
+    finish,
+    finish_document,
+    on_terminal,
+    say,
+    table,
+    width,
+    wrapped,
+    write,
+)
 from agentic_os.results import (
     KINDS,
     MODES,
@@ -63,16 +75,17 @@ def print_hits(
         changed_since_ns=_since(changed_since),
     )
     if synthesize:
-        answer = _synthesized(query, root, project, explain=explain, json=json)
+        answer, shown = _synthesized(query, root, project, explain=explain, json=json)
     else:
         with asked(root, document=json) as workspace:
             chosen = structs.replace(query, projects=workspace.project_ids(project))
+            shown = ids_shown(workspace.fleet.projects)
             answer = ask(workspace, chosen, explain=explain, projects_only=projects_only)
     if json:
         finish_document("search", answer)
         return
     folders = _folders(root) if absolute else None
-    _print(answer.data, projects_only=projects_only, absolute=folders)
+    _print(answer.data, shown, projects_only=projects_only, absolute=folders)
     _say_what_next(answer.data, project=project, kind=kind)
     finish(answer)
 
@@ -86,22 +99,41 @@ def _say_what_next(data: SearchData, *, project: Sequence[str], kind: Sequence[s
     """Where nothing was found, say what was asked and what may help."""
     if data.total or data.projects:
         return
-    if project or kind:
-        asked = " ".join(
-            [*(f"--project {one}" for one in project), *(f"--kind {one}" for one in kind)]
-        )
-        say(f"Only {one_line(asked)} was asked: try without.")
-    elif not data.coverage.projects_searched:
+    coverage = data.coverage
+    kinds = " and ".join(kind) if kind else "every kind of passage"
+    named = one_line(" and ".join(project))
+    where = named or f"{coverage.projects_searched} projects"
+    say(f"Asked: {kinds} in {where}.")
+    if not coverage.projects_searched:
         say("No project was searched: `agentic-os scan` shows what was looked at.")
-    elif data.coverage.embedder is None:
+        return
+    if data.near:
+        say(f"Spelled nearly so: {one_line(', '.join(data.near))}")
+        say(f"Try: agentic-os search {shlex.quote(_respelled(data))}")
+        return
+    if project or kind:
+        asked_for = [*(f"--project {one}" for one in project), *(f"--kind {one}" for one in kind)]
+        say(f"Try without {one_line(' '.join(asked_for))}.")
+    if not coverage.surfaces.get("corpus") and not kind:
+        say("Code and documents are not taken in: agentic-os index build --all")
+    if coverage.embedder is None:
         say("Fewer words, or a part of one, may find more. By meaning: agentic-os model prepare")
     else:
         say("Fewer words, or a part of one, may find more.")
 
 
+def _respelled(data: SearchData) -> str:
+    """Put the nearest words in the place of those that they are near to."""
+    words = data.query.split()
+    for near in reversed(data.near):
+        likest = max(words, key=lambda word: SequenceMatcher(None, word.casefold(), near).ratio())
+        words = [near if word == likest else word for word in words]
+    return " ".join(words)
+
+
 def _synthesized(
     query: Query, root: Sequence[str], project: Sequence[str], *, explain: bool, json: bool
-) -> Answer[SearchData]:
+) -> tuple[Answer[SearchData], IdShown]:
     # A search without a model answers more quickly without these.
     from agentic_os.tiers.synthesis_sources import passages_of, provider_of, with_synthesis
 
@@ -109,10 +141,11 @@ def _synthesized(
         chosen = structs.replace(query, projects=workspace.project_ids(project))
         # What is wrong with the provider is said before anything is searched.
         provider = provider_of(workspace.settings.synthesis, workspace.environ)
+        shown = ids_shown(workspace.fleet.projects)
         answer = ask(workspace, chosen, explain=explain)
         passages = passages_of(workspace, answer.data.hits)
     # The store is closed by now: a model may take minutes.
-    return with_synthesis(answer, query.text, passages, provider)
+    return with_synthesis(answer, query.text, passages, provider), shown
 
 
 def _kind(name: str) -> Kind:
@@ -139,24 +172,33 @@ def _since(text: str | None) -> int | None:
         raise typer.BadParameter(f"{text!r} is no date, and not so many days as in 7d") from fault
 
 
-def _print(data: SearchData, *, projects_only: bool, absolute: dict[str, Path] | None) -> None:
+def _print(
+    data: SearchData,
+    shown: IdShown,
+    *,
+    projects_only: bool,
+    absolute: dict[str, Path] | None,
+) -> None:
     if projects_only:
         table(
             ("project", "name", "hits", "score"),
-            [(row.project, row.name, str(row.hits), f"{row.score:.2f}") for row in data.projects],
+            [
+                (shown(row.project), row.name, str(row.hits), f"{row.score:.2f}")
+                for row in data.projects
+            ],
         )
-    answered = data.synthesis is not None and _print_synthesis(data.synthesis)
+    answered = data.synthesis is not None and _print_synthesis(data.synthesis, shown)
     for hit in () if projects_only or answered else data.hits:
         by_meaning = data.coverage.embedder is not None and not _has_a_word(hit, data.query)
-        _print_hit(hit, data.query, absolute=absolute, by_meaning=by_meaning)
+        _print_hit(hit, data.query, shown, absolute=absolute, by_meaning=by_meaning)
     for trace in data.explain:
         state = trace.missing or f"{trace.hits} hits in {trace.milliseconds:.1f} ms"
-        say(f"{trace.project} {trace.surface}: {state}")
+        say(f"{shown(trace.project)} {trace.surface}: {state}")
     coverage = data.coverage
-    shown = len(data.projects) if projects_only else len(data.hits)
+    count = len(data.projects) if projects_only else len(data.hits)
     what = "projects" if projects_only else "hits"
     nothing = "nothing found: " if data.nothing_found else ""
-    said = f"{nothing}{shown} of {data.total} {what}"
+    said = f"{nothing}{count} of {data.total} {what}"
     relaxed = ", no passage has every word" if coverage.relaxed else ""
     left_out = one_line(" ".join(coverage.left_out))
     without = f", not asked for: {left_out}" if left_out else ""
@@ -175,12 +217,18 @@ def _has_a_word(hit: Hit, query: str) -> bool:
     return any(word[:STEM_CHARS] in shown for word in words)
 
 
-def _print_hit(hit: Hit, query: str, *, absolute: dict[str, Path] | None, by_meaning: bool) -> None:
+def _print_hit(
+    hit: Hit,
+    query: str,
+    shown: IdShown,
+    *,
+    absolute: dict[str, Path] | None,
+    by_meaning: bool,
+) -> None:
     """Print one hit: two parts on a terminal, one line of cells elsewhere."""
-    file = (
-        one_line(hit.path) if absolute is None else one_line(str(absolute[hit.project] / hit.path))
-    )
-    place = f"{hit.project}:{file}:{hit.lines[0]}" if absolute is None else f"{file}:{hit.lines[0]}"
+    place = f"{shown(hit.project)}:{one_line(hit.path)}:{hit.lines[0]}"
+    if absolute is not None:
+        place = f"{one_line(str(absolute[hit.project] / hit.path))}:{hit.lines[0]}"
     kind = hit.kind if hit.confirmed else f"{hit.kind}, not confirmed"
     if not on_terminal():
         snippet = one_line(" ".join(hit.snippet.split("\n")))
@@ -188,22 +236,26 @@ def _print_hit(hit: Hit, query: str, *, absolute: dict[str, Path] | None, by_mea
         write(f"{place}\t{kind}\t{one_line(hit.name)}\t{snippet}{also}\n")
         return
     meant = ", by meaning" if by_meaning else ""
-    write(f"{place}  [{kind}{meant}] {one_line(hit.name)}\n")
+    head = f"[{kind}{meant}] {one_line(hit.name)}"
+    write(f"{place}  {head}\n" if len(place) + len(head) + GAP <= width() else f"{place}\n")
+    if len(place) + len(head) + GAP > width():
+        write("".join(f"  {line}\n" for line in wrapped(head, indent=2)))
     words = [word for word in re.findall(r"\w{2,}", query) if len(word) >= MARKED_CHARS]
     for line in terminal_safe(hit.snippet).split("\n"):
-        write(f"    {_marked(line, words)}\n")
+        for part in wrapped(line, indent=4):
+            write(f"    {_marked(part, words)}\n")
     write("".join(f"    also {one_line(other)}\n" for other in hit.also))
 
 
 def _marked(line: str, words: Sequence[str]) -> str:
     """Show the words of the question in bold, unless the person wants no style."""
-    if not words or os.environ.get("NO_COLOR"):
+    if not words or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return line
     pattern = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
     return re.sub(rf"(?i)({pattern})", "\x1b[1m\\1\x1b[22m", line)
 
 
-def _print_synthesis(made: SynthesisData) -> bool:
+def _print_synthesis(made: SynthesisData, shown: IdShown) -> bool:
     """Print a model's answer and what it cites; whether there is one."""
     if made.text is None:
         say(f"no answer was made: {one_line(made.missing or '')}")
@@ -211,7 +263,8 @@ def _print_synthesis(made: SynthesisData) -> bool:
     write(f"{terminal_safe(made.text)}\n\n")
     for citation in made.citations:
         first, last = citation.lines
-        write(f"[{citation.number}]\t{citation.project}:{one_line(citation.path)}:{first}-{last}\n")
+        place = f"{shown(citation.project)}:{one_line(citation.path)}:{first}-{last}"
+        write(f"[{citation.number}]\t{place}\n")
     checked = f"{one_line(made.provider or '')} answered from {made.passages} passages"
     invented = f", {made.invented} invented citations taken out" if made.invented else ""
     uncited = f", {made.uncited} sentences cite nothing" if made.uncited else ""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from agentic_os.aggregate.instructions import instructions
 from agentic_os.aggregate.workspace import Workspace
-from agentic_os.cli.actions.asking import asked
+from agentic_os.cli.actions.asking import IdShown, asked, ids_shown
 from agentic_os.cli.output import finish, finish_document, table
 from agentic_os.results import InstructionFile, InstructionsData
 from agentic_os.text.fencing import one_line
@@ -24,14 +24,15 @@ def print_instructions(
     with asked(root, document=json) as workspace:
         if target is not None:
             project, target = _placed(workspace, project, target)
+        shown = ids_shown(workspace.fleet.projects)
         answer = instructions(workspace, project, target=target, private=private)
     if json:
         finish_document("instructions", answer)
         return
     if target is None:
-        _files(answer.data)
+        _files(answer.data, shown)
     else:
-        _order(answer.data)
+        _order(answer.data, shown)
     finish(answer)
 
 
@@ -51,12 +52,12 @@ def _scope(file: InstructionFile) -> str:
     return f"{file.folder}/" if file.folder else "all"
 
 
-def _files(data: InstructionsData) -> None:
+def _files(data: InstructionsData, shown: IdShown) -> None:
     table(
         ("project", "file", "harness", "for", "loaded", "lines", "same text"),
         [
             (
-                file.project,
+                shown(file.project),
                 file.path,
                 file.harness,
                 _scope(file),
@@ -69,13 +70,13 @@ def _files(data: InstructionsData) -> None:
     )
 
 
-def _order(data: InstructionsData) -> None:
+def _order(data: InstructionsData, shown: IdShown) -> None:
     known = {(file.project, file.path): file for file in data.files}
     table(
         ("project", "harness", "order", "file", "for", "cut"),
         [
             (
-                told.project,
+                shown(told.project),
                 told.harness,
                 str(place),
                 one_line(path),

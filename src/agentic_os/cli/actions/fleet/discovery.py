@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import typer
 
 from agentic_os.aggregate.fleet import Person, find_fleet, scan_fleet
+from agentic_os.cli.actions.asking import IdShown, ids_shown
 from agentic_os.cli.output import (
     finish_document,
     progress,
@@ -15,7 +16,7 @@ from agentic_os.cli.output import (
     write_json,
 )
 from agentic_os.registry.fleet import passed_over
-from agentic_os.results import Envelope, ProjectView, ScanData, Surface
+from agentic_os.results import Diagnostic, Envelope, ProjectView, ScanData, Surface
 
 
 def print_projects(*, root: Sequence[str], json: bool, jsonl: bool) -> None:
@@ -36,11 +37,12 @@ def print_projects(*, root: Sequence[str], json: bool, jsonl: bool) -> None:
         summary = ScanData(projects=(), roots=answer.data.roots)
         write_json(Envelope(schema=schema_name("scan"), data=summary, warnings=answer.warnings))
         return
+    shown = ids_shown(fleet.fleet.projects)
     table(
         ("project", "tier", "stack", "surfaces", "path", "notes"),
         [
             (
-                project.id,
+                shown(project.id),
                 "-" if project.tier is None else str(project.tier),
                 project.stack or "-",
                 _surfaces(project),
@@ -53,9 +55,7 @@ def print_projects(*, root: Sequence[str], json: bool, jsonl: bool) -> None:
     say_noticed(answer.warnings)
     for found in answer.data.roots:
         say_noticed(found.diagnostics, about=found.path)
-    for project in answer.data.projects:
-        telling = [item for item in project.diagnostics if item.severity != "info"]
-        say_noticed(telling, about=project.id)
+    _say_of_projects(answer.data.projects, shown)
     if not answer.data.projects:
         for found in answer.data.roots:
             passed = (
@@ -66,6 +66,19 @@ def print_projects(*, root: Sequence[str], json: bool, jsonl: bool) -> None:
     passed = passed_over(fleet.fleet)
     if passed:
         say(f"{passed[0].upper()}{passed[1:]}.")
+
+
+def _say_of_projects(projects: Sequence[ProjectView], shown: IdShown) -> None:
+    """Say what was noticed of projects; what several share is said once, of the first of them."""
+    alike: dict[str, list[tuple[str, Diagnostic]]] = {}
+    for project in projects:
+        for item in project.diagnostics:
+            if item.severity != "info":
+                alike.setdefault(item.code, []).append((shown(project.id), item))
+    for found in alike.values():
+        (first, _), count = found[0], len({one for one, _ in found})
+        about = f"{count} projects, {first}" if count > 1 else first
+        say_noticed([item for _, item in (found if count == 1 else found[:1])], about=about)
 
 
 def _surfaces(project: ProjectView) -> str:

@@ -34,14 +34,15 @@ def examine_all(*, root: Sequence[str], project: Sequence[str], json: bool, json
         elif not json:
             write(_line(check))
     counted = Counter(check.status for check in checks)
-    counts: dict[str, int] = {name: counted[name] for name in ("ok", "warn", "fail")}
+    counts: dict[str, int] = {name: counted[name] for name in ("ok", "none", "warn", "fail")}
     if json:
         write_document("doctor", Answer(data=DoctorData(checks=tuple(checks), counts=counts)))
     elif jsonl:
         write_json(
             Envelope(schema=schema_name("doctor"), data=DoctorData(checks=(), counts=counts))
         )
-    say(f"{counts['fail']} fail, {counts['warn']} warn, {counts['ok']} ok")
+    none = f", {counts['none']} with nothing to check" if counts["none"] else ""
+    say(f"{counts['fail']} fail, {counts['warn']} warn, {counts['ok']} ok{none}")
     if counts["fail"] or counts["warn"]:
         raise typer.Exit(FINDINGS)
 
@@ -74,4 +75,5 @@ def _line(check: Check) -> str:
     place += f":{check.line}" if check.path and check.line else ""
     hint = f" ({check.hint})" if check.hint and check.status != "ok" else ""
     at = f" {place}" if place else ""
-    return one_line(f"{check.status:<4} {check.id}{at}: {check.message}{hint}") + "\n"
+    status = "-" if check.status == "none" else check.status
+    return one_line(f"{status:<4} {check.id}{at}: {check.message}{hint}") + "\n"
