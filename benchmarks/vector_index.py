@@ -272,7 +272,7 @@ def one_size(folder: Path, base: Matrix, asked: Matrix, size: int) -> dict[str, 
             held[first:last] = jittered(base, first, last, dice)
             rows = [(f"p{row // ROWS_A_PROJECT}", chunk(row)) for row in range(first, last)]
             projects = sorted({project for project, _ in rows})
-            writer.replace(projects, rows, held[first:last])
+            writer.replace(dict.fromkeys(projects), rows, held[first:last])
         written = time.perf_counter() - started
         started = time.perf_counter()
         writer.tidy()

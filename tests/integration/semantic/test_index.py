@@ -76,7 +76,7 @@ elif point == "tidy":
 elif point == "indexed":
     after(vectors, "_vector_index")
 elif point == "tidied":
-    after(vectors, "tidy")
+    after(vectors, "keep_tidy")
 sys.exit(main(sys.argv[4:]))
 """
 SLOW = """

@@ -7,6 +7,7 @@ file that comes later takes the place of ours.
 
 import os
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 from agentic_os.aggregate.graph.projects import graph_projects
@@ -30,6 +31,8 @@ def build_own_graphs(
     *,
     everyone: bool = False,
     home: Path | None = None,
+    corpus: AbstractSet[str] = frozenset(),
+    sources: bool = False,
 ) -> tuple[str, ...]:
     """Make the graphs of the projects that have none, and return the ids of those projects.
 
@@ -39,13 +42,18 @@ def build_own_graphs(
         redactor: takes secrets out before anything is stored.
         everyone: every project with retrieval, not only those of tier 2 and above.
         home: the person's home folder, whose own ``.git`` makes no checkout.
+        corpus: ids of projects whose sources the store holds already, so that they need not be
+            listed again.
+        sources: also read sources again that changed; questions to the graph do so anyway.
     """
     # Parsers that no other step of a build needs.
     from agentic_os.aggregate.graph.intake.refresh import refresh_graphs
 
     folders = frozenset(os.path.realpath(project.folder) for project in fleet.projects)
     wanted = {
-        project.id: _sources(project, folders, home)
+        project.id: _stored_sources(store, project)
+        if project.id in corpus
+        else _sources(project, folders, home)
         for project in fleet.projects
         if project.retrieval
         and (everyone or (project.tier or 0) >= GRAPH_TIER)
@@ -60,7 +68,7 @@ def build_own_graphs(
             refresh_graphs(
                 store.connection,
                 graph_projects(fleet, kept),
-                sources=False,
+                sources=sources,
                 redactor=redactor,
                 own=portion,
             )
@@ -89,6 +97,20 @@ def _has_graph(project: Project) -> bool:
         # One that is there and refused is named elsewhere; ours must not hide it.
         return fault.code != "FILE_MISSING"
     return True
+
+
+def _stored_sources(store: Store, project: Project) -> list[str]:
+    """List the sources that the corpus holds of a project."""
+    from agentic_os.code.reading import language_of
+
+    rows = store.connection.execute(_STORED_SOURCES, (project.id,))
+    return [path for (path,) in rows if language_of(path) is not None]
+
+
+_STORED_SOURCES = """
+SELECT file.path FROM file JOIN project ON project.pk = file.project
+WHERE project.id = ? AND file.role = 'source' ORDER BY file.path
+"""
 
 
 def _sources(project: Project, folders: frozenset[str], home: Path | None) -> list[str]:

@@ -31,6 +31,7 @@ def build_graphs(
                 workspace.redactor,
                 everyone=everything,
                 home=person.home,
+                sources=True,
             )
             rows = store.connection.execute(
                 "SELECT project, nodes, edges, (SELECT count(*) FROM graph_file"

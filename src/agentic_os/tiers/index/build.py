@@ -1,9 +1,10 @@
 """``index build``: brings the semantic index up to date with the fleet (design section 4).
 
 Incremental by content: texts whose vector is known, of whatever project, are not embedded
-again, and a project whose chunks did not change is not written. Projects are replaced whole, so
-an interruption leaves the finished ones in place and the next run goes on; vectors of a project
-that is not finished are put by every few seconds, and when a person interrupts.
+again, and of a project only the files that changed are read from the store, compared and written.
+What changed of a project is replaced in one commit, so an interruption leaves the finished ones in
+place and the next run goes on; vectors of a project that is not finished are put by every few
+seconds, and when a person interrupts.
 
 The writer lock is held only while code is read into the store. Embedding takes minutes: it holds
 a lock of its own, so that the store follows edits meanwhile. What changed while a build ran is
@@ -19,14 +20,20 @@ from typing import TYPE_CHECKING
 
 from agentic_os.aggregate.refresh.corpus import CorpusRefreshed, refresh_corpus
 from agentic_os.aggregate.refresh.own_graphs import build_own_graphs
-from agentic_os.aggregate.store.database import Store, building, writing
+from agentic_os.aggregate.store.database import Store, building, schema_hash, writing
 from agentic_os.aggregate.workspace import Person, open_workspace
 from agentic_os.errors import SemanticIndexError
 from agentic_os.files.git.personal import personal_excludes
 from agentic_os.results import Answer, IndexBuildData
 from agentic_os.text.secrets.redaction import Redactor
 from agentic_os.tiers.embed.selection import open_embedder
-from agentic_os.tiers.index.chunks import Chunk, ProjectChunks, read_chunks, read_projects
+from agentic_os.tiers.index.chunks import (
+    Chunk,
+    ProjectChunks,
+    read_chunks,
+    read_files,
+    read_projects,
+)
 from agentic_os.tiers.index.pace import Pace, cost_of
 from agentic_os.tiers.index.state import (
     IndexState,
@@ -50,6 +57,9 @@ COMMIT_SECONDS = 5.0
 
 Well below ten seconds, since a step is finished first.
 """
+
+WHOLE_FROM_FILES = 500
+"""A project of which more files changed is read whole."""
 
 Progress = Callable[[str, int, int, float | None], None]
 """Told the stage, how much of it is done, how much there is, and the seconds left if known."""
@@ -91,13 +101,6 @@ def build_index(
         space = workspace.store.space
         with building(space), private_files():
             with writing(space) as store:
-                build_own_graphs(
-                    store,
-                    workspace.fleet,
-                    workspace.redactor,
-                    everyone=everything,
-                    home=person.home,
-                )
                 corpus = refresh_corpus(
                     store,
                     workspace.fleet,
@@ -107,6 +110,14 @@ def build_index(
                     personal=personal_excludes(person.home, person.environ),
                     include=workspace.settings.corpus_include,
                     progress=lambda done, total: progress("reading code", done, total, None),
+                )
+                build_own_graphs(
+                    store,
+                    workspace.fleet,
+                    workspace.redactor,
+                    everyone=everything,
+                    home=person.home,
+                    corpus=frozenset(corpus.projects),
                 )
             build = _Build(
                 store=workspace.store,
@@ -118,6 +129,19 @@ def build_index(
             )
             data = build.run()
     return Answer(data=data, warnings=(*workspace.warnings, *corpus.diagnostics))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Change:
+    """A project of which something changed: its files now, and the paths of those that did.
+
+    ``paths`` is ``None`` where all of it is read again.
+    """
+
+    pk: int
+    project: str
+    files: dict[str, str]
+    paths: frozenset[str] | None
 
 
 @dataclass(slots=True)
@@ -165,35 +189,34 @@ class _Build:
             fingerprint=self.embedder.fingerprint,
             dimension=self.embedder.dimension,
         )
-        empty = IndexState(fingerprint=self.embedder.fingerprint, model=self.embedder.name)
-        state = read_state(self.folder)
-        # Digests speak of the very table they were written beside.
-        believed = (
-            state is not None
-            and state.fingerprint == empty.fingerprint
-            and state.rows == self.writer.rows
+        self.state = IndexState(
+            fingerprint=self.embedder.fingerprint,
+            model=self.embedder.name,
+            made_by=schema_hash(self.store.space.rules),
         )
-        self.state = state if believed and state is not None else empty
+        state = read_state(self.folder)
+        # Marks speak of the very table they were written beside.
+        if (
+            state is not None
+            and (state.fingerprint, state.made_by) == (self.state.fingerprint, self.state.made_by)
+            and state.rows == self.writer.rows
+        ):
+            self.state = state
 
     def brought_up_to_date(self, started: float) -> IndexBuildData:
         """Compare, embed, write, tidy."""
         projects = read_projects(self.store.connection)
-        changed: list[tuple[int, str]] = []
+        changed: list[_Change] = []
         chars: dict[str, int] = {}
-        chunks = 0
         for at, (pk, project) in enumerate(projects, 1):
-            read = read_chunks(self.store.connection, pk, project, self.redactor)
-            chunks += len(read.chunks)
-            known = self.state.projects.get(project)
-            if known is None or known.digest != read.digest:
-                changed.append((pk, project))
-                costs = {chunk.text_hash: cost_of(len(chunk.text)) for chunk in read.chunks}
+            change = self.change_of(pk, project)
+            if change is not None:
+                changed.append(change)
+                costs = {
+                    chunk.text_hash: cost_of(len(chunk.text)) for chunk in self.read(change).chunks
+                }
                 self.wanted.update(costs.keys())
                 chars.update(costs)
-            elif known.files != read.files:
-                self.state.projects[project] = ProjectState(
-                    digest=known.digest, rows=known.rows, files=read.files
-                )
             self.progress("comparing", at, len(projects), None)
         missing = self.writer.missing(self.wanted)
         self.to_embed = len(missing)
@@ -204,17 +227,15 @@ class _Build:
         for portion in self.portions(changed):
             self.take_in(portion)
         present = [project for _, project in projects]
-        tidied = bool(changed or gone or self.writer.rows != chunks)
-        if tidied:
+        for project in gone:
+            del self.state.projects[project]
+        chunks = self.state.rows
+        if gone or self.writer.rows != chunks:
             self.writer.forget(present)
+        if changed or gone:
             self.progress("tidying", 0, 0, None)
-            self.writer.tidy()
-        self.state = IndexState(
-            fingerprint=self.embedder.fingerprint,
-            model=self.embedder.name,
-            projects={project: self.state.projects[project] for project in present},
-        )
-        write_state(self.folder, self.state)
+            self.writer.keep_tidy()
+            write_state(self.folder, self.state)
         self.writer.finish()
         return IndexBuildData(
             model=self.embedder.name,
@@ -232,14 +253,32 @@ class _Build:
             left_out=dict(self.corpus.left_out),
         )
 
-    def portions(self, changed: list[tuple[int, str]]) -> Iterator[list[ProjectChunks]]:
+    def change_of(self, pk: int, project: str) -> _Change | None:
+        """Compare the files of a project with those that its rows were made of."""
+        files = read_files(self.store.connection, pk)
+        known = self.state.projects.get(project)
+        if known is None:
+            return _Change(pk=pk, project=project, files=files, paths=None)
+        paths = frozenset(path for path, _ in files.items() ^ known.files.items())
+        if not paths:
+            return None
+        some = paths if len(paths) <= WHOLE_FROM_FILES else None
+        return _Change(pk=pk, project=project, files=files, paths=some)
+
+    def read(self, change: _Change) -> ProjectChunks:
+        """Read the chunks of what changed."""
+        return read_chunks(
+            self.store.connection, change.pk, change.project, self.redactor, paths=change.paths
+        )
+
+    def portions(self, changed: list[_Change]) -> Iterator[list[tuple[_Change, ProjectChunks]]]:
         """Whole projects together, until there is enough to embed for a commit of their own."""
-        portion: list[ProjectChunks] = []
+        portion: list[tuple[_Change, ProjectChunks]] = []
         texts: set[str] = set()
         rows = 0
-        for pk, project in changed:
-            read = read_chunks(self.store.connection, pk, project, self.redactor)
-            portion.append(read)
+        for change in changed:
+            read = self.read(change)
+            portion.append((change, read))
             rows += len(read.chunks)
             texts |= self.writer.missing({chunk.text_hash for chunk in read.chunks})
             if len(texts) >= PORTION_TEXTS or rows >= PORTION_TEXTS * 8:
@@ -248,23 +287,28 @@ class _Build:
         if portion:
             yield portion
 
-    def take_in(self, portion: list[ProjectChunks]) -> None:
-        """Embed what is missing of some projects, and replace them in one commit."""
+    def take_in(self, portion: list[tuple[_Change, ProjectChunks]]) -> None:
+        """Embed what is missing of some projects, and replace what changed in one commit."""
         import numpy as np
 
-        rows = [(read.project, chunk) for read in portion for chunk in read.chunks]
+        rows = [(read.project, chunk) for _, read in portion for chunk in read.chunks]
         vectors = self.vectors({chunk.text_hash: chunk for _, chunk in rows})
         matrix = (
             np.stack([vectors[chunk.text_hash] for _, chunk in rows])
             if rows
             else np.empty((0, self.embedder.dimension), np.float32)
         )
-        self.writer.replace([read.project for read in portion], rows, matrix)
+        self.writer.replace(
+            {change.project: self.shown(change.paths) for change, _ in portion}, rows, matrix
+        )
         self.committed = time.perf_counter()
         self.written += len(rows)
-        for read in portion:
+        for change, read in portion:
             self.state.projects[read.project] = ProjectState(
-                digest=read.digest, rows=len(read.chunks), files=read.files
+                rows=len(read.chunks)
+                if change.paths is None
+                else self.writer.rows_of(change.project),
+                files=change.files,
             )
             self.wanted.subtract({chunk.text_hash for chunk in read.chunks})
         write_state(self.folder, self.state)
@@ -273,6 +317,10 @@ class _Build:
         self.kept = {
             item: vector for item, vector in {**self.kept, **fresh}.items() if self.wanted[item] > 0
         }
+
+    def shown(self, paths: frozenset[str] | None) -> set[str] | None:
+        """Return paths as rows have them, without secrets."""
+        return None if paths is None else {self.redactor.redact(path).text for path in paths}
 
     def vectors(self, texts: dict[str, Chunk]) -> "dict[str, Vectors]":
         """Return a vector for each text, embedding only those without one."""

@@ -6,9 +6,9 @@ front matter of a fact or a note is left out, its description is embedded with t
 Everything was redacted before it was stored; names of files are redacted here.
 """
 
-import hashlib
+import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -26,15 +26,20 @@ _PASSAGES = """
 SELECT file.path, file.sha256, file.read_at_ns, document.kind, document.name, document.label,
     document.type, document.line_start, document.body
 FROM document JOIN file ON file.pk = document.file
-WHERE document.project = ? AND NOT document.template AND document.kind IN ('memory', 'index',
+WHERE document.project = :project AND NOT document.template AND document.kind IN ('memory', 'index',
     'vault', 'code', 'document')
+    AND (:paths IS NULL OR file.path IN (SELECT value FROM json_each(:paths)))
 ORDER BY file.path, document.line_start, document.pk
 """
 _PROJECTS = "SELECT pk, id FROM project WHERE retrieval ORDER BY id"
+# Whether a fact or an index is a template may change without a change of its bytes.
 _FILES = """
-SELECT file.path, file.sha256 FROM file
+SELECT file.path, file.sha256, file.role IN ('fact', 'index', 'note') AND EXISTS (
+    SELECT 1 FROM document WHERE document.file = file.pk AND document.template)
+FROM file
 WHERE file.project = ? AND file.role IN ('fact', 'index', 'note', 'source', 'document')
 """
+_TEMPLATE_MARK = "-"
 SHORT_HASH_CHARS = 24
 """How much of a file's hash is kept to tell that it changed."""
 
@@ -69,12 +74,10 @@ class Window(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectChunks:
-    """All chunks of one project, a digest over them, and the files they were read from."""
+    """Chunks of one project: all of them, or those of some files."""
 
     project: str
     chunks: tuple[Chunk, ...]
-    digest: str
-    files: dict[str, str]
 
 
 def windows_of(kind: str, path: str, name: str, label: str, start: int, body: str) -> list[Window]:
@@ -114,12 +117,23 @@ def read_projects(connection: sqlite3.Connection) -> list[tuple[int, str]]:
 
 
 def read_files(connection: sqlite3.Connection, pk: int) -> dict[str, str]:
-    """List the files of a project that chunks may come from, each with the start of its hash."""
-    return {path: sha256[:SHORT_HASH_CHARS] for path, sha256 in connection.execute(_FILES, (pk,))}
+    """List the files of a project that chunks may come from, each with a mark.
+
+    The mark is the start of the file's hash; of a file that holds a template it is another one.
+    """
+    return {
+        path: sha256[:SHORT_HASH_CHARS] + (_TEMPLATE_MARK if template else "")
+        for path, sha256, template in connection.execute(_FILES, (pk,))
+    }
 
 
 def read_chunks(
-    connection: sqlite3.Connection, pk: int, project: str, redactor: Redactor
+    connection: sqlite3.Connection,
+    pk: int,
+    project: str,
+    redactor: Redactor,
+    *,
+    paths: Collection[str] | None = None,
 ) -> ProjectChunks:
     """Read the chunks of one project from the store.
 
@@ -128,33 +142,23 @@ def read_chunks(
         pk: the project's row.
         project: its id.
         redactor: takes secrets out of the names of files, which are embedded too.
+        paths: of which files; ``None`` for all.
     """
-    rows = list(_rows(connection, pk, redactor))
+    rows = list(_rows(connection, pk, redactor, paths))
     ids = chunk_ids(
         project,
         [Passage(path=row.path, name=row.name, text_hash=row.text_hash) for row in rows],
     )
     chunks = tuple(row._replace(id=key) for row, key in zip(rows, ids, strict=True))
-    return ProjectChunks(
-        project=project,
-        chunks=chunks,
-        digest=digest_of(chunks),
-        files=read_files(connection, pk),
-    )
+    return ProjectChunks(project=project, chunks=chunks)
 
 
-def digest_of(chunks: Sequence[Chunk]) -> str:
-    """Digest rows: equal if the index would hold the same for them."""
-    made = hashlib.blake2b(digest_size=16)
-    for chunk in chunks:
-        row = (chunk.id, chunk.kind, chunk.symbol, chunk.document, chunk.start, chunk.end)
-        made.update(f"{row}{chunk.sha256}\n".encode("utf-8", "replace"))
-    return made.hexdigest()
-
-
-def _rows(connection: sqlite3.Connection, pk: int, redactor: Redactor) -> Iterator[Chunk]:
+def _rows(
+    connection: sqlite3.Connection, pk: int, redactor: Redactor, paths: Collection[str] | None
+) -> Iterator[Chunk]:
     shown: dict[str, str] = {}
-    for row in connection.execute(_PASSAGES, (pk,)):
+    asked = {"project": pk, "paths": None if paths is None else json.dumps(sorted(paths))}
+    for row in connection.execute(_PASSAGES, asked):
         path, sha256, read_at, kind, name, label, type_, start, body = row
         symbol = name if type_ == SYMBOL_TYPE and kind == "code" else ""
         if path not in shown:

@@ -1,8 +1,8 @@
 """What the semantic index was last built from: a small file beside its table.
 
-It says which projects are in the table, a digest of their chunks, and the hash of every file
-they were read from, so that a question can say what is not in the index yet without opening
-anything large. It is written after the table: where it is behind, a build only looks again.
+It says which projects are in the table and the mark of every file they were read from, so that a
+question can say what is not in the index yet without opening anything large, and a build reads
+what changed. It is written after the table: where it is behind, a build only looks again.
 """
 
 from dataclasses import dataclass, field
@@ -13,25 +13,29 @@ import msgspec
 from agentic_os.files.publishing import publish
 
 STATE_NAME = "state.msgpack"
-STATE_SCHEMA = 1
+STATE_SCHEMA = 2
 STATE_LIMIT_BYTES = 268_435_456
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectState:
-    """One project in the table: a digest of its rows, how many, and the files behind them."""
+    """One project in the table: how many rows, and the files behind them with their marks."""
 
-    digest: str
     rows: int
     files: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexState:
-    """The table's embedder, and every project in it."""
+    """The table's embedder, and every project in it.
+
+    ``made_by`` is the hash of what the store was made by: another parser, or another rule of
+    secrets, may make other chunks of the same bytes.
+    """
 
     fingerprint: str
     model: str
+    made_by: str = ""
     projects: dict[str, ProjectState] = field(default_factory=dict)
     schema: int = STATE_SCHEMA
 

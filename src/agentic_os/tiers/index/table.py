@@ -18,7 +18,7 @@ Invariants:
 
 import os
 import threading
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -218,11 +218,9 @@ class VectorTable:
         """
         if not passages:
             return {}
-        paths = sorted({path for _, _, path, _ in passages})
-        starts = sorted({start for *_, start in passages})
-        condition = (
-            f"path IN ({_listed(paths)}) AND document_start IN ({', '.join(map(str, starts))})"
-        )
+        starts = ", ".join(map(str, sorted({start for *_, start in passages})))
+        paths = among("path", {path for _, _, path, _ in passages})
+        condition = f"{paths} AND document_start IN ({starts})"
         with index_faults():
             found = self._dataset.scanner(
                 columns=[*_COLUMNS, "vector"], filter=condition
@@ -367,11 +365,13 @@ def filter_of(projects: Collection[str] | None, kinds: Collection[str] = ()) -> 
     """Build the condition that rows of these projects and kinds meet; ``None`` for all rows."""
     parts = []
     if projects is not None:
-        parts.append(f"project IN ({_listed(sorted(projects))})" if projects else "false")
+        parts.append(among("project", projects))
     if kinds:
-        parts.append(f"kind IN ({_listed(sorted(kinds))})")
+        parts.append(among("kind", kinds))
     return " AND ".join(parts) or None
 
 
-def _listed(values: Sequence[str]) -> str:
-    return ", ".join("'" + value.replace("'", "''") + "'" for value in values)
+def among(column: str, values: Collection[str]) -> str:
+    """Build the condition that a column holds one of some values."""
+    listed = ", ".join("'" + value.replace("'", "''") + "'" for value in sorted(values))
+    return f"{column} IN ({listed})" if listed else "false"

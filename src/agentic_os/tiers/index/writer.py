@@ -26,6 +26,7 @@ from agentic_os.tiers.index.table import (
     METRIC,
     PROJECT_INDEX,
     VECTOR_INDEX,
+    among,
     filter_of,
     index_faults,
     is_table,
@@ -41,6 +42,12 @@ INDEX_FROM_ROWS = 10_000
 """From here on a vector index is kept; below, looking at every row takes a few milliseconds."""
 RETRAIN_SHARE = 2
 """The vector index is trained anew once one row in so many came after its training."""
+SMALL_ROWS = 16_384
+MOST_SMALL_PIECES = 8
+"""So many pieces of the table may be smaller; with more they are put together."""
+LATE_ROWS = 2_048
+LATE_SHARE = 32
+"""So many rows, or one in so many, may stand outside the indexes after a build."""
 KEEP_VERSIONS = timedelta(0)
 """Older versions are deleted at once; a search that was reading one asks the new one."""
 
@@ -51,6 +58,10 @@ _CHANGED = " OR ".join(
 )
 _NO_ROOM = ("no space left", "file too large", "quota exceeded", "read-only file system")
 _NOT_ALLOWED = ("permission denied", "operation not permitted")
+
+
+Scope = Mapping[str, Collection[str] | None]
+"""Projects, each with the paths of some files as they are shown, or ``None`` for all."""
 
 
 class VectorWriter:
@@ -83,6 +94,11 @@ class VectorWriter:
         """Rows of the table now."""
         with index_faults():
             return 0 if self._table is None else int(self._table.count_rows())
+
+    def rows_of(self, project: str) -> int:
+        """Count the rows of a project."""
+        with index_faults():
+            return 0 if self._table is None else int(self._table.count_rows(filter_of([project])))
 
     def missing(self, hashes: Collection[str]) -> set[str]:
         """Those of ``hashes`` for whose text no vector was there when the table was opened."""
@@ -121,13 +137,11 @@ class VectorWriter:
                 rows, str(self._pending_path), mode="append" if self._pending else "overwrite"
             )
 
-    def replace(
-        self, projects: Sequence[str], rows: Sequence[tuple[str, Chunk]], vectors: "Vectors"
-    ) -> None:
-        """Make the rows of ``projects`` these rows, in one commit.
+    def replace(self, scope: Scope, rows: Sequence[tuple[str, Chunk]], vectors: "Vectors") -> None:
+        """Make the rows of a scope these rows, in one commit.
 
         Args:
-            projects: ids whose other rows are deleted.
+            scope: whose other rows are deleted.
             rows: project id and chunk.
             vectors: one row for each of them.
 
@@ -141,7 +155,8 @@ class VectorWriter:
                     source, str(self._path), mode="overwrite", schema=source.schema
                 )
                 return
-            if not self._table.count_rows(filter_of(projects)):
+            condition = _condition_of(scope)
+            if not self._table.count_rows(condition):
                 # Nothing to compare with: a merge would look at the whole table.
                 self._table = self._lance.write_dataset(source, str(self._path), mode="append")
                 return
@@ -149,7 +164,7 @@ class VectorWriter:
                 self._table.merge_insert("id")
                 .when_matched_update_all(_CHANGED)
                 .when_not_matched_insert_all()
-                .when_not_matched_by_source_delete(filter_of(projects))
+                .when_not_matched_by_source_delete(condition)
                 .execute(source)
             )
 
@@ -179,6 +194,34 @@ class VectorWriter:
             self._vector_index()
             self._table.optimize.optimize_indices()
             self._table.cleanup_old_versions(older_than=keep, delete_unverified=False)
+
+    def keep_tidy(self) -> None:
+        """Do of ``tidy`` what is due: a change costs what changed, and now and then a little more.
+
+        Rows that the indexes do not cover are looked at one by one, which is fast while they are
+        few. Small pieces of the table are put together once there are several, large ones stay.
+
+        Raises:
+            SemanticIndexError: INDEX_FULL or INDEX_UNWRITABLE; the table still answers.
+        """
+        if self._table is None:
+            return
+        with writing():
+            pieces = [each.count_rows() for each in self._table.get_fragments()]
+            if sum(rows < SMALL_ROWS for rows in pieces) > MOST_SMALL_PIECES:
+                self._table.optimize.compact_files(target_rows_per_fragment=SMALL_ROWS)
+            self._scalar_indexes()
+            self._vector_index()
+            if self._late_rows() > max(LATE_ROWS, sum(pieces) // LATE_SHARE):
+                self._table.optimize.optimize_indices()
+            self._table.cleanup_old_versions(older_than=KEEP_VERSIONS, delete_unverified=False)
+
+    def _late_rows(self) -> int:
+        """Count the rows that came after the index that covers fewest."""
+        return max(
+            int(self._table.stats.index_stats(item.name)["num_unindexed_rows"])
+            for item in self._table.describe_indices()
+        )
 
     def finish(self) -> None:
         """Delete what a finished build leaves behind: kept vectors, tables of other embedders."""
@@ -282,6 +325,18 @@ def writing() -> Iterator[None]:
             ) from fault
         with index_faults():
             raise
+
+
+def _condition_of(scope: Scope) -> str:
+    whole = [project for project, paths in scope.items() if paths is None]
+    parts = [
+        f"({filter_of([project])} AND {among('path', paths)})"
+        for project, paths in scope.items()
+        if paths is not None
+    ]
+    if whole or not parts:
+        parts.append(str(filter_of(whole)))
+    return " OR ".join(parts)
 
 
 def _positions(dataset: Any) -> dict[str, int]:

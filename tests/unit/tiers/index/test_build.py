@@ -18,6 +18,7 @@ from agentic_os.results import IndexBuildData, IndexStatusData
 from agentic_os.tiers.embed.onnx import OnnxEmbedder
 from agentic_os.tiers.index import build as index_build
 from agentic_os.tiers.index.build import build_index
+from agentic_os.tiers.index.chunks import read_chunks
 from agentic_os.tiers.index.state import STATE_NAME, drop_state, read_state
 from agentic_os.tiers.index.status import index_status, optimize_index
 from agentic_os.tiers.index.table import VECTORS_FOLDER, open_table, tables
@@ -74,6 +75,53 @@ class Counting:
             return real(embedder, texts)
 
         monkeypatch.setattr(OnnxEmbedder, "encode_documents", encode)
+
+
+def test_only_the_files_that_changed_are_read_and_written(
+    ready: FleetBuilder, person: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build(person, ready)
+    asked: list[object] = []
+    real = read_chunks
+
+    def read(*arguments: Any, paths: Any = None) -> Any:
+        asked.append(paths)
+        return real(*arguments, paths=paths)
+
+    monkeypatch.setattr(index_build, "read_chunks", read)
+    memory = ready.root / "p1/.agents/memory"
+    (memory / "own.md").write_text("# Own\n\nquite another thing\n")
+    (memory / "same.md").unlink()
+    (memory / "new.md").write_text("# New\n\na third fact\n")
+
+    done = build(person, ready)
+
+    changed = {f".agents/memory/{name}.md" for name in ("own", "same", "new")}
+    assert asked == [changed, changed]
+    assert (done.projects_changed, done.embedded, done.chunks) == (1, 2, 9)
+    assert status(person, ready).files_behind == 0
+    assert build(person, ready).projects_changed == 0
+    assert asked == [changed, changed]
+
+
+def test_a_fact_that_is_no_template_any_more_is_embedded(
+    ready: FleetBuilder, person: Person
+) -> None:
+    """Its bytes stay, and what is written about it elsewhere decides."""
+    memory = ready.root / "p1/.agents/memory"
+    (memory / "how.md").write_text("---\ntype: convention\n---\n# How\n\nfacts are written\n")
+    before = build(person, ready).chunks
+    (memory / "MEMORY.md").write_text("# Memory\n\n- [How](how.md): how facts are written\n")
+
+    with open_workspace(person, [str(ready.root)]) as workspace:
+        flag = workspace.store.connection.execute(
+            "SELECT template FROM document JOIN file ON file.pk = document.file"
+            " WHERE path LIKE '%how.md'"
+        ).fetchall()
+    after = build(person, ready)
+
+    assert flag == [(0,)]
+    assert after.chunks == before + 2
 
 
 def test_every_text_is_embedded_once(

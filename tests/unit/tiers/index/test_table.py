@@ -88,7 +88,7 @@ def put(made: VectorWriter, project: str, *numbers: int, start: int = 1) -> None
         if numbers
         else np.empty((0, DIMENSION), np.float32)
     )
-    made.replace([project], rows, vectors)
+    made.replace({project: None}, rows, vectors)
 
 
 def names(found: list[Near]) -> list[str]:
@@ -145,6 +145,18 @@ def test_rows_that_stay_as_they_are_are_not_written_again(folder: Path) -> None:
     assert {near.start for near in opened(folder).nearest(unit(1), limit=99)} == {40}
 
 
+def test_some_files_of_a_project_are_replaced(folder: Path) -> None:
+    made = writer(folder)
+    put(made, "one", 1, 2, 3)
+    put(made, "two", 1)
+
+    made.replace({"one": {"one-2.py", "one-4.py"}}, [("one", chunk("one-4"))], np.stack([unit(4)]))
+
+    found = opened(folder).nearest(unit(1), limit=9)
+    assert sorted(names(found)) == ["one-1", "one-3", "one-4", "two-1"]
+    assert (made.rows_of("one"), made.rows_of("two"), made.rows_of("none")) == (3, 1, 0)
+
+
 def test_projects_that_are_gone_lose_their_rows(folder: Path) -> None:
     made = writer(folder)
     made.forget(["one"])
@@ -169,7 +181,9 @@ def test_an_empty_table_answers(folder: Path) -> None:
 def test_projects_and_kinds_narrow_before_the_nearest_are_taken(folder: Path) -> None:
     made = writer(folder)
     near = [(f"p{at}", chunk(f"n{at}", kind="memory" if at % 2 else "code")) for at in range(20)]
-    made.replace([f"p{at}" for at in range(20)], near, np.stack([unit(at) for at in range(20)]))
+    made.replace(
+        {f"p{at}": None for at in range(20)}, near, np.stack([unit(at) for at in range(20)])
+    )
     made.tidy()
     table = opened(folder)
 
@@ -210,7 +224,7 @@ def test_vectors_of_an_unfinished_project_are_put_by(folder: Path) -> None:
 
 def test_tables_of_other_embedders_go_when_a_build_is_finished(folder: Path) -> None:
     other = VectorWriter(folder, fingerprint="cd" * 32, dimension=4)
-    other.replace(["p"], [("p", chunk("x"))], np.ones((1, 4), np.float32))
+    other.replace({"p": None}, [("p", chunk("x"))], np.ones((1, 4), np.float32))
     made = writer(folder)
     put(made, "one", 1)
     assert len(tables(folder)) == 2
@@ -325,6 +339,32 @@ def test_tidying_deletes_old_versions_and_keeps_the_rows(folder: Path) -> None:
 
     assert len(list(folder.rglob("*.manifest"))) < before
     assert opened(folder).rows == 6
+
+
+def test_small_pieces_are_put_together_and_large_ones_stay(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vectors_writing, "SMALL_ROWS", 20)
+    monkeypatch.setattr(vectors_writing, "MOST_SMALL_PIECES", 2)
+    monkeypatch.setattr(vectors_writing, "LATE_ROWS", 4)
+    made = writer(folder)
+    put(made, "large", *range(30))
+    made.keep_tidy()
+    (large,) = folder.rglob("data/*.lance")
+    for number in range(6):
+        put(made, f"p{number}", number)
+        made.keep_tidy()
+
+        assert len(list(folder.rglob("data/*.lance"))) <= 1 + 3
+        assert [near.similarity for near in nearest_of(folder, number)] == pytest.approx([1, 1])
+
+    assert large.exists()
+    assert opened(folder).rows == 36
+
+
+def nearest_of(folder: Path, number: int) -> list[Near]:
+    projects = {f"p{number}", "large"}
+    return opened(folder).nearest(unit(number), limit=2, projects=projects)
 
 
 def test_a_reader_that_was_opened_before_sees_its_own_version(folder: Path) -> None:
@@ -488,7 +528,7 @@ def test_state_is_read_as_it_was_written(tmp_path: Path) -> None:
     state = IndexState(
         fingerprint=MADE_BY,
         model="m",
-        projects={"p": ProjectState(digest="d", rows=3, files={"a.md": "0"})},
+        projects={"p": ProjectState(rows=3, files={"a.md": "0"})},
     )
     assert read_state(tmp_path) is None
 

@@ -86,14 +86,19 @@ def names_digest(listing: Listing, folder: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:_DIGEST_CHARS]
 
 
+def has_pending(connection: sqlite3.Connection, rid: int) -> bool:
+    """Whether sources of a project wait to be parsed by a later run."""
+    counts = connection.execute("SELECT counts FROM graph_repo WHERE rid=?", (rid,)).fetchone()
+    return PENDING_CODE in counts[0]
+
+
 def unchanged(connection: sqlite3.Connection, rid: int, listing: Listing) -> bool:
     """Whether the sources and manifests of a project are those that the store holds.
 
     What was there is compared by fingerprint. What was not there, and manifests that may have
     come, show in the names of the folders.
     """
-    counts = connection.execute("SELECT counts FROM graph_repo WHERE rid=?", (rid,)).fetchone()
-    if PENDING_CODE in counts[0]:
+    if has_pending(connection, rid):
         return False
     for table in ("graph_file", "graph_manifest"):
         query = (

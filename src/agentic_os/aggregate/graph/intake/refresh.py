@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from agentic_os.aggregate.graph.codes import graph_diagnostic
-from agentic_os.aggregate.graph.intake.listing import Listing, unchanged
+from agentic_os.aggregate.graph.intake.listing import Listing, has_pending, known_files, unchanged
 from agentic_os.aggregate.graph.links.state import outdated
 from agentic_os.aggregate.graph.projects import GraphProject
 from agentic_os.aggregate.graph.tables import (
@@ -264,6 +264,8 @@ class _Run:
     def _without_file(self, project: GraphProject, row: _Row | None, folder: Folder) -> None:
         """Make or keep a graph of our own where one was asked for; otherwise none is there."""
         paths = self.own.get(project.id)
+        if paths is not None and self._is_kept(row, paths, folder):
+            return
         if paths is not None:
             self.change()
             self._place_row(project, row, STATUS_OWN, "", "", _NOTHING, 0)
@@ -276,6 +278,17 @@ class _Run:
         elif self.sources and not unchanged(self.connection, row.rid, Listing(folder)):
             self.begin()
             self._note(project, self._rows(project, row.rid, folder).take_own())
+
+    def _is_kept(self, row: _Row | None, paths: Sequence[str], folder: Folder) -> bool:
+        """Return whether a graph of our own was made of these sources, as far as is looked at."""
+        if row is None or row.status != STATUS_OWN:
+            return False
+        from agentic_os.code.reading import language_of
+
+        names = {path for path, _ in known_files(self.connection, row.rid) if language_of(path)}
+        if names != set(paths) or has_pending(self.connection, row.rid):
+            return False
+        return not self.sources or unchanged(self.connection, row.rid, Listing(folder))
 
     def _note(self, project: GraphProject, done: "TakenIn") -> None:
         self.files_read += done.files_read
