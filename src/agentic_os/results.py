@@ -457,14 +457,15 @@ class ProjectFailure(msgspec.Struct, frozen=True, kw_only=True):
 class Coverage(msgspec.Struct, frozen=True, kw_only=True):
     """What an answer was computed from: searched and failed projects, surfaces, gaps.
 
-    ``surfaces`` counts the projects that contributed each surface; ``unindexed`` counts
-    documents that the store or the index does not hold yet; ``left_out`` are words of the
-    question that were not asked for.
+    ``surfaces`` counts the projects that contributed each surface; ``kinds`` are those that were
+    asked, of which some project has anything; ``unindexed`` counts documents that the store or the
+    index does not hold yet; ``left_out`` are words of the question that were not asked for.
     """
 
     projects_searched: int
     projects_failed: tuple[ProjectFailure, ...] = ()
     surfaces: dict[str, int]
+    kinds: tuple[Kind, ...] = ()
     embedder: str | None = None
     unindexed: int = 0
     stale: bool = False

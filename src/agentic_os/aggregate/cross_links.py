@@ -7,9 +7,10 @@ only so, too.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from agentic_os.registry.project import Project
 from agentic_os.results import CrossLink
@@ -135,7 +136,47 @@ def cross_links(
     return tuple(found.values())
 
 
+class Named(NamedTuple):
+    """The projects that a question names, and the question without their names."""
+
+    projects: frozenset[str]
+    rest: str
+
+
+def named_in(question: str, projects: Iterable[Project]) -> Named:
+    """Return which projects a question names, by the rules of the module, and what else it asks."""
+    line = composed(question)
+    said = folded(line)
+    # Few names of a fleet stand in a question: only those are cut into words.
+    near = [project for project in projects if any(name in said for name in _spoken(project))]
+    found = list(_names_in(line, names_of(near))) if near else []
+    rest, at = "", 0
+    for _, start, end in found:
+        rest, at = f"{rest} {line[at:start]}", end
+    rest = " ".join(f"{rest} {line[at:]}".split())
+    return Named(frozenset(project for project, _, _ in found), rest)
+
+
+def _spoken(project: Project) -> Iterator[str]:
+    """Yield the first words of what a project can be called, folded."""
+    for name in (project.name, project.folder.name, project.id, *project.aliases):
+        word = _WORD.search(composed(name))
+        if word is not None:
+            yield folded(word.group())
+
+
 def _line_targets(line: str, own: Project, names: Names) -> Iterable[tuple[str, str]]:
+    for project, start, end in _names_in(line, names):
+        yield project, line[start:end]
+    if "/" in line:
+        for path in _PATH.finditer(line):
+            target = names.by_path.get(_absolute(path.group().rstrip("/."), own))
+            if target:
+                yield target, path.group()
+
+
+def _names_in(line: str, names: Names) -> Iterator[tuple[str, int, int]]:
+    """Yield each name of a project in a line: whose, and where it begins and ends."""
     words = list(_WORD.finditer(line))
     spoken = [folded(word.group()) for word in words]
     for position, first in enumerate(spoken):
@@ -145,13 +186,8 @@ def _line_targets(line: str, own: Project, names: Names) -> Iterable[tuple[str, 
                 continue
             start, end = words[position].start(), words[position + size - 1].end()
             if name.free or _is_marked(line, start, end):
-                yield name.project, line[start:end]
+                yield name.project, start, end
                 break
-    if "/" in line:
-        for path in _PATH.finditer(line):
-            target = names.by_path.get(_absolute(path.group().rstrip("/."), own))
-            if target:
-                yield target, path.group()
 
 
 def _is_marked(line: str, start: int, end: int) -> bool:

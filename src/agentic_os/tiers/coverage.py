@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from agentic_os.aggregate.workspace import Unread, Workspace
 from agentic_os.registry.project import Project
-from agentic_os.results import Coverage, ProjectFailure
+from agentic_os.results import KINDS, Coverage, ProjectFailure
 from agentic_os.tiers.explain import SURFACE_KINDS
 from agentic_os.tiers.interface import ENGINE, SEMANTIC, Found, Query
 from agentic_os.tiers.meaning import SemanticAnswer
@@ -14,6 +14,9 @@ from agentic_os.tiers.meaning import SemanticAnswer
 _SURFACE = " ".join(
     f"WHEN '{kind}' THEN '{surface}'" for surface, kinds in SURFACE_KINDS.items() for kind in kinds
 )
+_SURFACE_OF_KIND: dict[str, str] = {
+    kind: surface for surface, kinds in SURFACE_KINDS.items() for kind in kinds
+}
 _CONTRIBUTING = f"""
 WITH scope(pk) AS (SELECT pk FROM project
     WHERE :ids IS NULL OR id IN (SELECT value FROM json_each(:ids))),
@@ -64,6 +67,11 @@ def coverage_of(
         projects_searched=counted.get("", 0),
         projects_failed=tuple(_failures(scope, unread.projects)),
         surfaces=surfaces,
+        kinds=tuple(
+            kind
+            for kind in KINDS
+            if (not query.kinds or kind in query.kinds) and surfaces[_SURFACE_OF_KIND[kind]]
+        ),
         embedder=index.embedder if index else None,
         unindexed=len(unread.omissions) + (index.unindexed if index else 0),
         stale=workspace.stale,

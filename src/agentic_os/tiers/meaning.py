@@ -19,6 +19,7 @@ from agentic_os.tiers.fusion import Place, fuse, place_of
 from agentic_os.tiers.index.codes import NO_INDEX, index_error
 from agentic_os.tiers.interface import ENGINE, SEMANTIC, Candidate, Found, Query
 from agentic_os.tiers.lexical import SURE_SCORE
+from agentic_os.tiers.precedence import FACT_KINDS, ordered
 
 if TYPE_CHECKING:
     from agentic_os.tiers.engines.surface import Engines
@@ -118,7 +119,7 @@ def ask_index(workspace: Workspace, query: Query, *, alone: bool) -> SemanticAns
 
 
 def nearness(
-    workspace: Workspace, semantic: SemanticAnswer, by_words: list[Found]
+    workspace: Workspace, semantic: SemanticAnswer, by_words: Sequence[Candidate]
 ) -> dict[Place, float]:
     """Return how near each candidate is to the question, whichever arm found it."""
     index = semantic.index
@@ -127,9 +128,7 @@ def nearness(
     from agentic_os.tiers.index import surface
 
     known = {place_of(item): item.score for item in index.found.candidates}
-    others = [
-        item for found in by_words for item in found.candidates if place_of(item) not in known
-    ]
+    others = [item for item in by_words if place_of(item) not in known]
     try:
         return {**surface.similarities(workspace, index, others), **known}
     except SemanticIndexError:
@@ -178,6 +177,40 @@ def _named_first(by_words: list[Found], ranked: list[Candidate]) -> list[Candida
     )
     first = {place_of(candidate) for candidate in named}
     return [*named, *(item for item in ranked if place_of(item) not in first)]
+
+
+def own_word_first(
+    query: Query,
+    merged: Sequence[Candidate],
+    by_words: Sequence[Found],
+    own: Sequence[Candidate],
+) -> list[Candidate]:
+    """Put one's own word first in the merged list; the rules are those of ``precedence``.
+
+    Args:
+        query: what was asked.
+        merged: the merged list.
+        by_words: the answers of full text and of the code graph.
+        own: what the projects that the question names say themselves.
+    """
+    texts = [answer for answer in by_words if answer.surface == "lexical"]
+    return ordered(
+        merged,
+        own=own,
+        whole={
+            place_of(item)
+            for answer in texts
+            if not answer.relaxed and not wants_words(query.text)
+            for item in answer.candidates
+            if item.kind in FACT_KINDS
+        },
+        called={
+            place_of(item)
+            for answer in texts
+            for item in answer.candidates
+            if _is_named(answer, item)
+        },
+    )
 
 
 def _weights(query: Query, by_words: list[Found]) -> Callable[[int, Candidate], float]:

@@ -9,13 +9,14 @@ granted it. Whatever surface a candidate comes from, it is shown only after ``co
 its file again.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from agentic_os.aggregate.codes import CODES
+from agentic_os.aggregate.cross_links import named_in
 from agentic_os.aggregate.workspace import Workspace
 from agentic_os.errors import UsageError
 from agentic_os.registry.project import Project
@@ -46,9 +47,11 @@ from agentic_os.tiers.meaning import (
     ask_own_engines,
     merge,
     nearness,
+    own_word_first,
     wants_words,
 )
 from agentic_os.tiers.passage import LineMatcher
+from agentic_os.tiers.precedence import OWN_KINDS
 from agentic_os.tiers.ranking import rank_projects
 from agentic_os.tiers.relevance import ANSWERS, NOISE, floor_of, relevance
 from agentic_os.tiers.spelling import near_words
@@ -68,6 +71,7 @@ class _Answers:
     """The answers of every surface that was asked, before they are merged."""
 
     by_words: list[Found]
+    own: Sequence[Candidate]
     timed_out: tuple[Omission, ...]
     semantic: SemanticAnswer
     near: Mapping[Place, float]
@@ -138,6 +142,7 @@ def search(
     ]
     answers = _ask(workspace, query, scope)
     merged, meaning_only = merge(query, answers.by_words, answers.by_meaning)
+    merged = own_word_first(query, merged, answers.by_words, answers.own)
     hits: list[Hit] = []
     dropped: list[Dropped] = []
     ranked: tuple[ProjectRank, ...] = ()
@@ -214,11 +219,14 @@ def _ask(workspace: Workspace, query: Query, scope: list[Project]) -> _Answers:
     by_words, timed_out = _ask_words(
         workspace, query, hybrid=semantic.index is not None or answered
     )
+    own = _own_word(workspace, query)
+    found = [*(item for answer in by_words for item in answer.candidates), *own]
     return _Answers(
         by_words=by_words,
+        own=own,
         timed_out=timed_out,
         semantic=semantic,
-        near=nearness(workspace, semantic, by_words),
+        near=nearness(workspace, semantic, found),
         engines=engines,
     )
 
@@ -244,6 +252,19 @@ def _ask_words(
         # Memory goes first on equal ranks (MEMORY.md first), although the graph was asked first.
         answers.insert(0, Lexical(workspace.store).find(query))
     return answers, omissions
+
+
+def _own_word(workspace: Workspace, query: Query) -> Sequence[Candidate]:
+    """Ask what the projects that the question names say themselves about the rest of it."""
+    if query.projects is not None or query.mode == "semantic":
+        return ()
+    named = named_in(query.text, workspace.fleet.projects)
+    kinds = query.kinds & OWN_KINDS if query.kinds else OWN_KINDS
+    if not (named.projects and named.rest and kinds):
+        return ()
+    asked = replace(query, text=named.rest, projects=named.projects, kinds=kinds)
+    found = Lexical(workspace.store).find(asked)
+    return () if found.relaxed else found.candidates[: query.limit]
 
 
 def _without_corpus(workspace: Workspace, query: Query) -> tuple[Omission, ...]:

@@ -93,7 +93,7 @@ def test_what_words_found_is_as_near_as_what_meaning_found(workspace: Workspace)
     words = Lexical(workspace.store).find(query)
     nothing = replace(semantic.found, candidates=[])
     index = dataclasses.replace(semantic.index, found=nothing) if semantic.index else None
-    alone = nearness(workspace, SemanticAnswer(index=index), [words])
+    alone = nearness(workspace, SemanticAnswer(index=index), words.candidates)
 
     assert len(words.candidates) >= 2
     assert alone == pytest.approx(

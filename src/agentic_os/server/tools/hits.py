@@ -15,7 +15,7 @@ from agentic_os.tiers.moments import moment_ns
 SNIPPET_CHARS: Final = 240
 _SHORT: Final = ("project", "name", "kind", "path", "lines")
 _TOLD: Final = ("symbol", "relevance")
-_COSTLY_COVERAGE: Final = frozenset({"surfaces", "embedder"})
+_COSTLY_COVERAGE: Final = frozenset({"surfaces", "kinds", "embedder"})
 _LAST_NS: Final = 2**63 - 1
 
 Hit = Mapping[str, Any]

@@ -6,7 +6,6 @@ import shlex
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from difflib import SequenceMatcher
-from pathlib import Path
 from typing import Final
 
 import typer
@@ -25,6 +24,7 @@ from agentic_os.cli.output import (
     wrapped,
     write,
 )
+from agentic_os.registry.project import Project, located
 from agentic_os.results import (
     KINDS,
     MODES,
@@ -84,15 +84,20 @@ def print_hits(
     if json:
         finish_document("search", answer)
         return
-    folders = _folders(root) if absolute else None
+    folders = _projects(root) if absolute else None
     _print(answer.data, shown, projects_only=projects_only, absolute=folders)
     _say_what_next(answer.data, project=project, kind=kind)
     finish(answer)
 
 
-def _folders(root: Sequence[str]) -> dict[str, Path]:
+def _projects(root: Sequence[str]) -> dict[str, Project]:
     projects = find_fleet(Person.here(), root).fleet.projects
-    return {project.id: project.folder for project in projects}
+    return {project.id: project for project in projects}
+
+
+def _absolute(project: Project, path: str) -> str:
+    folder, below = located(project.folder, project.personal, path)
+    return str(folder / below)
 
 
 def _say_what_next(data: SearchData, *, project: Sequence[str], kind: Sequence[str]) -> None:
@@ -177,7 +182,7 @@ def _print(
     shown: IdShown,
     *,
     projects_only: bool,
-    absolute: dict[str, Path] | None,
+    absolute: dict[str, Project] | None,
 ) -> None:
     if projects_only:
         table(
@@ -207,7 +212,8 @@ def _print(
         if coverage.stale
         else ""
     )
-    say(f"{said} in {coverage.projects_searched} projects{relaxed}{without}{stale}")
+    kinds = f"; asked: {', '.join(coverage.kinds)}" if coverage.kinds else ""
+    say(f"{said} in {coverage.projects_searched} projects{relaxed}{without}{stale}{kinds}")
 
 
 def _has_a_word(hit: Hit, query: str) -> bool:
@@ -222,13 +228,13 @@ def _print_hit(
     query: str,
     shown: IdShown,
     *,
-    absolute: dict[str, Path] | None,
+    absolute: dict[str, Project] | None,
     by_meaning: bool,
 ) -> None:
     """Print one hit: two parts on a terminal, one line of cells elsewhere."""
     place = f"{shown(hit.project)}:{one_line(hit.path)}:{hit.lines[0]}"
     if absolute is not None:
-        place = f"{one_line(str(absolute[hit.project] / hit.path))}:{hit.lines[0]}"
+        place = f"{one_line(_absolute(absolute[hit.project], hit.path))}:{hit.lines[0]}"
     kind = hit.kind if hit.confirmed else f"{hit.kind}, not confirmed"
     if not on_terminal():
         snippet = one_line(" ".join(hit.snippet.split("\n")))
