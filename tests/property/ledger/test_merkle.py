@@ -91,6 +91,19 @@ def test_the_frontier_agrees_with_the_tree(size: int) -> None:
     assert frontier.root() == naive_root(leaves(size))
 
 
+@given(runs=st.lists(st.integers(min_value=0, max_value=40), max_size=8))
+@settings(max_examples=100, deadline=None)
+def test_the_frontier_takes_many_leaves_at_once(runs: list[int]) -> None:
+    frontier, taken = MerkleFrontier(), 0
+    for run in runs:
+        frontier.extend([leaf_hash(item) for item in leaves(taken + run)[taken:]])
+        taken += run
+        assert (frontier.size, frontier.root()) == (taken, naive_root(leaves(taken)))
+        frontier.append(leaf_hash(leaves(taken + 1)[taken]))
+        taken += 1
+    assert frontier.root() == naive_root(leaves(taken))
+
+
 @given(
     size=st.integers(min_value=2, max_value=120),
     fork=st.integers(min_value=0, max_value=118),

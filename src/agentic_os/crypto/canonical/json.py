@@ -21,6 +21,7 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
+from functools import lru_cache
 from typing import cast
 
 import msgspec
@@ -50,6 +51,7 @@ _ESCAPES = {chr(code): f"\\u{code:04x}" for code in range(0x20)} | {
     "\r": "\\r",
     "\t": "\\t",
 }
+_NO_OPENING_BRACKET = bytes(set(range(256)) - set(b"{[\n"))
 _UNSURE = object()
 _FIXED_NOTATION = (1e-6, 1e21)  # the original's writer refuses floats outside [low, high)
 
@@ -84,8 +86,9 @@ def are_canonical(texts: Sequence[bytes]) -> bool:
     if joined.count(b"\n") == len(texts) and b"\\u0000" not in joined:
         with suppress(msgspec.MsgspecError, ValueError, RecursionError):
             trees = _FAST_DECODER.decode_lines(joined)
-            shallow = not any(map(is_nested_too_deep, texts, trees))
-            if shallow and _FAST_ENCODER.encode_lines(trees) == joined:
+            opened = joined.translate(None, _NO_OPENING_BRACKET).split(b"\n")
+            is_shallow = max(map(len, opened)) <= NESTING_LEVELS
+            if is_shallow and _FAST_ENCODER.encode_lines(trees) == joined:
                 return True
     return all(is_canonical(text) for text in texts)
 
@@ -119,6 +122,7 @@ def encode(value: JsonInput) -> bytes:
     return "".join(parts).encode("utf-8")
 
 
+@lru_cache(maxsize=4_096)  # long ledgers say the same few fractions over and over
 def _verbatim(text: str) -> msgspec.Raw:
     if not is_number(text):
         raise ValueError(text)

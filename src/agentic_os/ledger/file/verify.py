@@ -9,7 +9,9 @@ nothing and every signature is checked after all. The line at the head is checke
 above it, so the last line of a sound ledger always is. No parameter turns a check off.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import gc
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Final, TypeAlias
 
 from agentic_os.crypto.envelope.public_keys import PublicKeyEnvelope
@@ -59,18 +61,45 @@ def verify_storage(
     if head is not None and head.size <= SKIP_ABOVE_LINES:
         head = None
     try:
-        run = _Pass(storage, Chain(witness_keys=witness_keys), head, leaves)
-        try:
-            data = run.go(progress, watch)
-        except _ForeignHeadError:
-            if leaves is not None:
-                leaves.clear()
-            run = _Pass(storage, Chain(witness_keys=witness_keys), None, leaves)
-            data = run.go(progress, watch)
+        with _collector_paused():
+            return _verified(storage, witness_keys, head, progress, watch, leaves)
     except OSError as error:
         raise LedgerError(
             f"the ledger cannot be read: {error.strerror}", code="LEDGER_UNREADABLE"
         ) from None
+
+
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """Hold the collector of cycles back, where millions of values are made and none is a cycle.
+
+    It would walk every block's columns again and again, for a tenth of the time.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _verified(
+    storage: Storage,
+    witness_keys: Mapping[str, PublicKeyEnvelope] | None,
+    head: CosignedHead | None,
+    progress: Progress | None,
+    watch: Watcher | None,
+    leaves: bytearray | None,
+) -> tuple[VerifyData, Chain]:
+    run = _Pass(storage, Chain(witness_keys=witness_keys), head, leaves)
+    try:
+        data = run.go(progress, watch)
+    except _ForeignHeadError:
+        if leaves is not None:
+            leaves.clear()
+        run = _Pass(storage, Chain(witness_keys=witness_keys), None, leaves)
+        data = run.go(progress, watch)
     return data, run.chain
 
 

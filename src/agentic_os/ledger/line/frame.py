@@ -5,7 +5,8 @@ at the last ``,"ring":`` takes a line apart; what lies before it is the payload,
 exactly one canonical object. Together they accept precisely the lines that a generic
 canonical reader and a schema of exactly those members accept; a property test says so.
 
-``split_line`` only measures the two hashes and the key id: a chain compares them with values
+The alphabets of salt and signature are compared outside the expression, which would go digit by
+digit. ``split_line`` only measures the two hashes and the key id: a chain compares them with values
 that it computed or knows, which is stricter than any grammar. ``read_line`` also checks their
 alphabet, for readers without a chain.
 """
@@ -24,7 +25,7 @@ ANCHOR_START: Final = b'{"entry":{"layer":"anchor","payload":'
 RING_START: Final = b',"ring":'
 _HASH_NAME: Final = b',"hash":"'
 TAIL: Final = re.compile(
-    rb',"ring":([0-5]),"salt":"([0-9a-f]{32})","seq":([1-9][0-9]{0,17}),"ts":"'
+    rb',"ring":([0-5]),"salt":"(.{32})","seq":([1-9][0-9]{0,17}),"ts":"'
     rb"([0-9]{4}-[0-9]{2}-[0-9]{2}T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]\.[0-9]{9}Z)"
     rb'","type":"([a-z0-9_]+\.[a-z0-9_]+)"\}'
     rb',"hash":"(sha256:.{64})","prev_hash":"(sha256:.{64})"'
@@ -33,6 +34,7 @@ TAIL: Final = re.compile(
 )
 _HASH_GROUP: Final = 6
 BASE64_CHARS: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+SALT_CHARS: Final = b"0123456789abcdef"
 BASE64_PADDING: Final = frozenset({b"", b"=", b"=="})
 DATE_CHARS: Final = 10
 _DATES_KEPT: Final = 4_096
@@ -82,6 +84,8 @@ def split_line(line: bytes) -> Frame:
     ring, salt, seq, ts, type_name, own, previous, key_id, role, signature = match.groups()
     if signature.translate(None, BASE64_CHARS) not in BASE64_PADDING:
         raise _invalid("the signature is not base64")
+    if salt.translate(None, SALT_CHARS):
+        raise _invalid("the salt is not 32 hex digits")
     require_date(ts[:DATE_CHARS])
     head = line[: match.start(_HASH_GROUP) - len(_HASH_NAME)]
     return Frame(

@@ -218,7 +218,8 @@ class BeliefUpsert(Authored, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         """One text, under one name."""
-        if [self.statement, self.content, self.claim].count(None) != 2:  # noqa: PLR2004 - two of three
+        missing = (self.statement is None) + (self.content is None) + (self.claim is None)
+        if missing != 2:  # noqa: PLR2004 - two of three
             raise ValueError("exactly one of statement, content, claim is needed")
 
     @property

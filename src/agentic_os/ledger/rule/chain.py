@@ -245,9 +245,7 @@ class Chain:
         if swept is None:
             return ()
         self._trail.note(*swept.hashes)
-        append = self.tree.append
-        for leaf in swept.leaves:
-            append(leaf)
+        self.tree.extend(swept.leaves)
         if self.leaves is not None:
             self.leaves += b"".join(swept.leaves)
         self.size += len(lines)

@@ -22,6 +22,7 @@ from agentic_os.ledger.line.frame import (
     DATE_CHARS,
     IDENTITY_START,
     RING_START,
+    SALT_CHARS,
     TAIL,
     require_date,
 )
@@ -65,7 +66,7 @@ def sweep(
         return None
     # Columns: a set or a list compared once costs less than a branch a line, and this is the one
     # place where that counts. What is cheap and often wrong is asked first.
-    rings, _, seqs, stamps, types, owns, previous, keys, roles, signatures = zip(
+    rings, salts, seqs, stamps, types, owns, previous, keys, roles, signatures = zip(
         *[match.groups() for match in matches], strict=True
     )
     payloads = [
@@ -78,6 +79,7 @@ def sweep(
         and previous == (prev_hash, *owns[:-1])
         and all(line.startswith(IDENTITY_START) for line in lines)
         and max(map(len, lines)) < LINE_BYTES
+        and not b"".join(salts).translate(None, SALT_CHARS)
         and _are_well_formed(stamps, signatures)
         and _are_payloads(types, rings, payloads)
         and are_canonical(payloads)

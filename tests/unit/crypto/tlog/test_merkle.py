@@ -181,6 +181,10 @@ def test_only_whole_hashes_are_appended() -> None:
             growing.append(b"not a hash")
         assert caught.value.code == "MERKLE_HASH"
         assert growing.size == 0
+    frontier = MerkleFrontier()
+    with pytest.raises(CryptoError):
+        frontier.extend([b"x" * 31, b"x" * 33])
+    assert frontier.size == 0
 
 
 def test_append_returns_the_index() -> None:
