@@ -8,6 +8,7 @@ An attacker here is somebody with full access to the machine: files, keys, backu
 not have is the witnesses' memory.
 """
 
+import ast
 import hashlib
 import json
 import re
@@ -457,6 +458,15 @@ def observed(world: World, *services: Serving) -> tuple[str, ...]:
 def test_every_row_has_its_attack() -> None:
     assert list(ATTACKS_ON_A_LEDGER) == [*ON_A_LEDGER, "fork at any of 20 places, and write on"]
     assert list(ATTACKS_ON_A_WITNESS) == list(ON_A_WITNESS)
+
+
+def test_the_tests_that_rows_name_are_there() -> None:
+    named = [row[-1] for row in rows_of(TEXT, "On files, databases and doors").values()]
+    assert named
+    for place in named:
+        path, _, name = place.partition("::")
+        tree = ast.parse((PAGE.parents[2] / path).read_bytes())
+        assert name in {one.name for one in tree.body if isinstance(one, ast.FunctionDef)}, place
 
 
 @pytest.mark.parametrize("name", ON_A_LEDGER)

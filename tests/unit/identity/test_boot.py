@@ -1,6 +1,7 @@
 """Boot: verify, restore, replay, ready; halt or safe mode, and no way around it."""
 
 import inspect
+import json
 import re
 import shutil
 import sqlite3
@@ -13,10 +14,12 @@ import pytest
 
 import agentic_os.identity
 import agentic_os.ledger
+from agentic_os.crypto.canonical.json import encode
 from agentic_os.errors import IdentityError, LedgerError
 from agentic_os.identity import restoring
 from agentic_os.identity.birth import give_birth
 from agentic_os.identity.boot import BootOptions, boot
+from agentic_os.ledger.file import verify
 from agentic_os.ledger.file.show import LineFilter
 from agentic_os.ledger.file.storage import LEDGER_NAME
 from agentic_os.ledger.writing import request
@@ -441,8 +444,6 @@ def test_a_head_without_a_pinned_witness_spares_nothing(grown: Path) -> None:
 def test_a_cosigned_head_spares_signatures_and_says_so(
     grown: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from agentic_os.ledger.file import verify
-
     witnesses = MemoryWitnesses(members=[MemoryWitness(gives_receipts=False)])
     with booted(grown, witnesses) as identity:
         identity.bookmark()
@@ -451,6 +452,27 @@ def test_a_cosigned_head_spares_signatures_and_says_so(
         found = identity.report.verify
         assert found is not None
         assert (found.lines, found.signatures_skipped, found.cosigned_size) == (5, 2, 4)
+
+
+def test_a_head_that_a_quorum_did_not_cosign_spares_nothing(
+    grown: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One of two witnesses, who must both agree, is taken off the note; all else holds."""
+    members = [MemoryWitness(gives_receipts=False), MemoryWitness(name="w2", seed=b"v")]
+    witnesses = MemoryWitnesses(members=members)
+    with booted(grown, witnesses) as identity:
+        identity.bookmark()
+    monkeypatch.setattr(verify, "SKIP_ABOVE_LINES", 2)
+    head = grown / "verified-head.json"
+    document = json.loads(head.read_bytes())
+    signed = document["checkpoint"].splitlines(keepends=True)
+    for kept, size in ((signed, 4), (signed[:-1], 0)):
+        head.write_bytes(encode({**document, "checkpoint": "".join(kept)}))
+        with booted(grown, witnesses) as identity:
+            found = identity.report.verify
+            assert found is not None
+            assert found.cosigned_size == size
+            assert bool(found.signatures_skipped) == bool(size)
 
 
 def test_a_ledger_that_changes_between_verifying_and_replaying_is_safe_mode(

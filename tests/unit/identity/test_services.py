@@ -1,10 +1,11 @@
 """One function a question: verify, show, repair, back up, restore, health."""
 
+import json
 from pathlib import Path
 
 import pytest
 
-from agentic_os.errors import LedgerError
+from agentic_os.errors import LedgerError, VerificationError
 from agentic_os.identity.boot import BootOptions, boot
 from agentic_os.identity.health import identity_health
 from agentic_os.identity.services import (
@@ -96,6 +97,31 @@ def test_a_cosigned_copy_repairs(folder: Path, tmp_path: Path, witnesses: Memory
         assert identity.report.mode == "ready"
         assert identity.report.receipts_settled == 1  # the receipt line lay beyond the head
         assert identity.report.restored_from == "ledger"  # nothing derived from lost lines is left
+
+
+def test_a_note_that_a_quorum_did_not_cosign_repairs_nothing(tmp_path: Path) -> None:
+    """Of two witnesses who must both agree, either alone is not enough."""
+    witnesses = MemoryWitnesses(members=[MemoryWitness(), MemoryWitness(name="w2", seed=b"v")])
+    folder = born(tmp_path / "me")
+    with booted(folder, witnesses) as identity:
+        identity.append("agent", notes(1, 2))
+        identity.bookmark()
+    copy = tmp_path / "copy.jsonl"
+    copy.write_bytes((folder / LEDGER_NAME).read_bytes())
+    note = json.loads((folder / "verified-head.json").read_bytes())["checkpoint"]
+    signed = note.splitlines(keepends=True)
+    path = folder / LEDGER_NAME
+    path.write_bytes(path.read_bytes().replace(b"event 1", b"event X"))
+    damaged = path.read_bytes()
+    for one in (signed[:-1], [*signed[:-2], signed[-1]]):
+        with pytest.raises(VerificationError) as caught:
+            repair_from_copy(
+                folder, copy, checkpoint="".join(one).encode(), policy=witnesses.policy
+            )
+        assert caught.value.code == "QUORUM_MISSING"
+        assert path.read_bytes() == damaged
+    done = repair_from_copy(folder, copy, checkpoint=note.encode(), policy=witnesses.policy)
+    assert done.action == "prefix_restored"
 
 
 def test_a_torn_tail_repairs(folder: Path) -> None:

@@ -1,6 +1,7 @@
 """The keys of signed notes: their names, ids and vkey texts, and what each one signs.
 
-Two signature types of C2SP signed-note are spoken, both Ed25519:
+Two signature types of C2SP signed-note are spoken, both Ed25519; ``VKEY_UNSUPPORTED`` names every
+other, and why it is not:
 
 ====  ============  ===================================================================
 0x01  note          signs the note's text
@@ -30,11 +31,19 @@ NoteKind: TypeAlias = Literal["note", "cosignature"]
 KEY_ID_BYTES: Final = 4
 KEY_NAME_CHARS: Final = 255
 """Longest key name and origin that fit every cosignature format (tlog-cosignature)."""
-VKEY_CHARS: Final = 512
+VKEY_CHARS: Final = 4096
+"""Longest vkey that is read: one of ML-DSA-44 takes 2,020 characters, to be named as such."""
 COSIGNATURE_SECONDS: Final = 2**63 - 1
 
 _TYPE_BYTES: Final[dict[NoteKind, int]] = {"note": 0x01, "cosignature": 0x04}
 _KINDS: Final[dict[int, NoteKind]] = {byte: kind for kind, byte in _TYPE_BYTES.items()}
+_OTHER_TYPES: Final[dict[int, str]] = {
+    0x02: "ECDSA (0x02)",
+    0x05: "an RFC 6962 tree head (0x05)",
+    0x06: "ML-DSA-44 (0x06, without a second implementation to test against)",
+    0xFF: "one of somebody's own (0xff)",
+}
+"""The other types that signed-note assigns."""
 _TIME: Final = struct.Struct(">Q")
 _ED25519_BYTES: Final = 32
 _FIELD: Final = 2**255 - 19
@@ -142,7 +151,12 @@ def parse_vkey(text: str) -> NoteKey:
         raise CryptoError("the key of the vkey is not base64", code="VKEY_INVALID") from None
     kind = _KINDS.get(encoded[0]) if encoded else None
     if kind is None:
-        raise CryptoError("not an Ed25519 note or cosignature key", code="VKEY_UNSUPPORTED")
+        other = _OTHER_TYPES.get(encoded[0], f"unknown (0x{encoded[0]:02x})") if encoded else "none"
+        raise CryptoError(
+            f"the type of the key is {other}: Ed25519 keys of logs (0x01) and of witnesses (0x04)"
+            " alone are read",
+            code="VKEY_UNSUPPORTED",
+        )
     if len(encoded) != 1 + _ED25519_BYTES:
         raise CryptoError("an Ed25519 vkey holds 33 bytes", code="VKEY_INVALID")
     key = note_key(kind=kind, name=name, public=VerifyingKey(ED25519, encoded[1:]))

@@ -1,3 +1,5 @@
+import re
+
 import pytest
 
 from agentic_os.crypto.canonical.texts import encode_base64
@@ -12,7 +14,8 @@ from agentic_os.crypto.tlog.note_keys import (
     note_key,
     parse_vkey,
 )
-from agentic_os.errors import CryptoError
+from agentic_os.errors import CryptoError, WitnessError
+from agentic_os.witness.client.policy import parse_policy
 
 FIELD = 2**255 - 19
 CURVE_D = -121665 * pow(121666, -1, FIELD) % FIELD
@@ -51,7 +54,7 @@ def test_one_key_has_two_ids_by_kind_and_the_vkey_tells_them_apart() -> None:
         ("x" * 600, "VKEY_INVALID"),
         ("name+033de0ae+***", "VKEY_INVALID"),
         ("name+033de0ae+", "VKEY_UNSUPPORTED"),
-        ("name+033de0ae+" + encode_base64(b"\x06" + b"k" * 1312), "VKEY_INVALID"),
+        ("name+033de0ae+" + encode_base64(b"\x06" + b"k" * 1312), "VKEY_UNSUPPORTED"),
         ("name+033de0ae+" + encode_base64(b"\x06" + b"k" * 32), "VKEY_UNSUPPORTED"),
         ("name+033de0ae+" + encode_base64(b"\x01" + b"k" * 31), "VKEY_INVALID"),
         (SUMDB.replace("033de0ae", "033de0af"), "VKEY_INVALID"),
@@ -171,3 +174,25 @@ def test_the_cosigned_bytes_and_their_time() -> None:
     assert not witness.key.verify(text, blob[4:12])
     assert cosignature_time(b"\0" * 72) is None
     assert cosignature_time(b"\xff" * 72) is None
+
+
+@pytest.mark.parametrize(
+    ("encoded", "named"),
+    [
+        (b"\x06" + bytes(1312), "ML-DSA-44 (0x06"),
+        (b"\x02" + bytes(91), "ECDSA (0x02)"),
+        (b"\x05" + bytes(32), "RFC 6962"),
+        (b"\xff" + bytes(40), "somebody's own"),
+        (b"\x77", "unknown (0x77)"),
+    ],
+)
+def test_a_key_of_another_type_is_named(encoded: bytes, named: str) -> None:
+    """An ML-DSA-44 key is longer than others by far: it must be named too, not cut off."""
+    name = "w" * KEY_NAME_CHARS
+    with pytest.raises(CryptoError) as caught:
+        parse_vkey(f"{name}+00000000+{encode_base64(encoded)}")
+    assert caught.value.code == "VKEY_UNSUPPORTED"
+    assert named in caught.value.message
+    with pytest.raises(WitnessError, match=re.escape(named)) as refused:
+        parse_policy(f"witness w w+00000000+{encode_base64(encoded)}\nquorum w\n".encode())
+    assert refused.value.code == "POLICY_INVALID"

@@ -1,6 +1,7 @@
 """Connections are bounded, and nobody is shut out by those who say nothing."""
 
 import socket
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -22,9 +23,10 @@ def bounded(folder: Path, **settings: object) -> Iterator[Serving]:
         yield running
 
 
-def connected(running: Serving, stack: ExitStack) -> socket.socket:
+def connected(running: Serving, stack: ExitStack, source: str = "") -> socket.socket:
     host, port = running.url.removeprefix("http://").split(":")
-    return stack.enter_context(socket.create_connection((host, int(port)), timeout=10))
+    line = socket.create_connection((host, int(port)), timeout=10, source_address=(source, 0))
+    return stack.enter_context(line)
 
 
 def status(running: Serving) -> int:
@@ -39,6 +41,20 @@ def test_silent_connections_shut_nobody_out(tmp_path: Path) -> None:
         silent = [connected(running, stack) for _ in range(5)]
         assert [status(running) for _ in range(3)] == [200, 200, 200]
         assert silent[0].recv(1) == b""  # the one that was silent longest gave way
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems answer at 127.0.0.1 alone")
+def test_512_idle_connections_of_eight_addresses_shut_nobody_out(tmp_path: Path) -> None:
+    """What a witness lets in by default, all of it held by those who say nothing."""
+    with bounded(tmp_path / "w") as running, ExitStack() as stack:
+        assert (running.config.connections, running.config.client_connections) == (512, 64)
+        silent = [
+            connected(running, stack, source=f"127.0.0.{2 + address}")
+            for address in range(8)
+            for _ in range(64)
+        ]
+        assert [status(running) for _ in range(5)] == [200] * 5
+        assert silent[0].recv(1) == b""
 
 
 def test_one_address_has_its_share_and_a_trusted_proxy_more(tmp_path: Path) -> None:

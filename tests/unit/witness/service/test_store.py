@@ -15,6 +15,7 @@ from agentic_os.witness.service import rows as rows_module
 from agentic_os.witness.service import store as store_module
 from agentic_os.witness.service.rows import (
     EVIDENCE_BODY_BYTES,
+    EVIDENCE_ENTRIES,
     EVIDENCE_PER_SUBJECT_ENTRIES,
     Evidence,
     StateRows,
@@ -456,6 +457,26 @@ def test_junk_contradictions_push_out_one_another(
     ]
     assert len(subjects) == 10
     assert {"did:early", "did:late"} <= set(subjects)
+
+
+def test_ten_thousand_junk_contradictions_close_the_table_to_nobody(store: WitnessStore) -> None:
+    subjects = EVIDENCE_ENTRIES // EVIDENCE_PER_SUBJECT_ENTRIES
+
+    def junk(rows: StateRows) -> int:
+        return sum(
+            rows.keep_evidence(evidence(n, f"did:junk{n % subjects}"), now=1 + n)
+            for n in range(EVIDENCE_ENTRIES)
+        )
+
+    def late(rows: StateRows) -> list[bool]:
+        return [rows.keep_evidence(evidence(n, "did:late"), now=n) for n in range(10**6, 10**6 + 3)]
+
+    assert store.submit(junk).result() == EVIDENCE_ENTRIES
+    assert store.submit(late).result() == [True, True, True]
+    found = store.read._connection.execute(
+        "SELECT count(*), sum(subject = 'did:late'), sum(length(body)) FROM evidence"
+    ).fetchone()
+    assert found[:2] == (EVIDENCE_ENTRIES, 3)
 
 
 WRITER = """
