@@ -23,7 +23,7 @@ $(VENV)/.installed: pyproject.toml | $(BIN)/python
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml | $(BIN)/python
-	$(PIP) install --editable '.[dev,rag,postgres]'
+	$(PIP) install --editable '.[dev,rag,plugins,postgres]'
 	@touch $@ $(VENV)/.installed
 
 $(VENV)/.rag: pyproject.toml | $(BIN)/python
@@ -82,6 +82,7 @@ bench: $(VENV)/.dev ## Measure; results are in docs/explanation/performance.md
 	$(BIN)/python benchmarks/mcp_server.py
 	$(BIN)/python benchmarks/aios_writing.py
 	$(BIN)/python benchmarks/page.py
+	$(BIN)/python benchmarks/plugins.py
 
 conformance: $(VENV)/.dev ## Let outside judges test the MCP server (needs npm); see docs/reference/mcp-conformance.md
 	$(BIN)/python tests/conformance/run.py --record

@@ -34,6 +34,7 @@ from agentic_os.doctor.identifiers import CHECKS, FOLDER_CHECKS, IDENTITY_CHECKS
 from agentic_os.identity.codes import WAYS_OUT
 from agentic_os.identity.documents import IDENTITY_DOCUMENTS
 from agentic_os.ledger.line.vocabulary import ENTRY_TYPES
+from agentic_os.plugins.answers import PLUGIN_DOCUMENTS
 from agentic_os.registry.codes import CODES as REGISTRY_CODES
 from agentic_os.results import DOCUMENTS, Envelope
 from agentic_os.tiers.engines.codes import ENGINE_CODES
@@ -223,6 +224,7 @@ def schemas() -> dict[str, str]:
             DOCUMENTS
             | GRAPH_DOCUMENTS
             | IDENTITY_DOCUMENTS
+            | PLUGIN_DOCUMENTS
             | CHANGE_DOCUMENTS
             | SESSION_DOCUMENTS
             | UPKEEP_DOCUMENTS

@@ -25,6 +25,8 @@
     |       `-- WitnessConflictError exit 3 what a witness holds contradicts the ledger
     |-- IdentityError              exit 1   boot, safe mode
     |-- ModelError                 exit 1   a language-model provider
+    |-- PluginError                exit 1   a plugin cannot be installed or run
+    |   `-- PackageRefusedError    exit 3   a package does not verify
     |-- ServerError                exit 1   MCP server, hooks, client set-up
     `-- OperationInterruptedError exit 130 the person pressed Ctrl-C
 
@@ -202,6 +204,24 @@ class ModelError(AgenticOSError):
     """A language-model provider."""
 
     default_code = "MODEL_ERROR"
+
+
+class PluginError(AgenticOSError):
+    """A plugin cannot be installed or run."""
+
+    default_code = "PLUGIN_ERROR"
+
+
+class PackageRefusedError(PluginError):
+    """A plugin's package does not verify; ``reason`` is the bare word of the package format."""
+
+    default_code = "PLUGIN_REFUSED"
+    exit_code = 3
+
+    @property
+    def reason(self) -> str:
+        """The code as the package format spells it."""
+        return self.code.removeprefix("PLUGIN_")
 
 
 class ServerError(AgenticOSError):

@@ -33,6 +33,7 @@ COMMANDS = {
     "aios": "person.aios",
     "ledger": "trust.ledger",
     "witness": "trust.witness",
+    "plugins": "trust.plugins",
     "serve": "agents.serve",
     "mcp": "agents.mcp",
     "hook": "agents.hook",

@@ -17,6 +17,7 @@ NAME: Final = "agentic-os"
 _PARTS: Final = {
     "rag": ("onnxruntime", "tokenizers", "lance"),
     "models": ("sentence_transformers",),
+    "plugins": ("wasmtime", "re2"),
     "postgres": ("psycopg",),
 }
 """Packages that an extra brings."""

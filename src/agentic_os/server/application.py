@@ -5,6 +5,7 @@ takes ``"3"`` for an integer and turns failures into results. Requests run in th
 nothing heavy is imported or opened before the first of them, so ``initialize`` is answered at once.
 """
 
+import json
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from agentic_os.server.served import ServedPerson
     from agentic_os.server.tools.calls import Profile
+    from agentic_os.server.tools.plugins import ServedPlugins
 
     Context = ServerRequestContext[Any]
 
@@ -31,6 +33,8 @@ AIOS_SERVER_NAME = "agentic-os-aios"
 MAX_THREADS = 32
 PROGRESS_SECONDS = 0.5
 """The least time between two progress notifications of one call."""
+
+_PLUGIN_PREFIX = "plugin_"
 
 T = TypeVar("T")
 
@@ -71,6 +75,7 @@ class _Handlers:
         self._profile: Profile = profile
         self._served: ServedPerson | None = None
         self._limiter: anyio.CapacityLimiter | None = None
+        self._served_plugins: ServedPlugins | None = None
 
     @property
     def _full(self) -> bool:
@@ -98,19 +103,66 @@ class _Handlers:
         from agentic_os.server.tools.calls import definitions
 
         annotations = types.ToolAnnotations(read_only_hint=True, open_world_hint=False)
-        return types.ListToolsResult(
-            tools=[
-                types.Tool(
-                    name=one.name,
-                    title=one.title,
-                    description=one.description,
-                    input_schema=one.input,
-                    output_schema=one.output,
-                    annotations=annotations,
-                )
-                for one in definitions(self._profile)
+        tools = [
+            types.Tool(
+                name=one.name,
+                title=one.title,
+                description=one.description,
+                input_schema=one.input,
+                output_schema=one.output,
+                annotations=annotations,
+            )
+            for one in definitions(self._profile)
+        ]
+        if self._plugins_wanted():
+            tools = await self._with_plugins(tools)
+        return types.ListToolsResult(tools=tools)
+
+    async def _with_plugins(self, own: "list[types.Tool]") -> "list[types.Tool]":
+        """Add the operations of plugins, as many as the budget holds.
+
+        The server's own tools give up the schemas of their answers for that: these are more than
+        a third of the budget, and no client needs them to call a tool.
+        """
+        import mcp_types as types
+
+        from agentic_os.server.tools.definitions import MAX_DEFINITIONS_CHARS
+
+        def chars(tools: "list[types.Tool]") -> int:
+            listed = [
+                tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in tools
             ]
-        )
+            return len(json.dumps(listed))
+
+        bare = [tool.model_copy(update={"output_schema": None}) for tool in own]
+        offered = await self._in_thread(self._plugins().offered)
+        foreign = types.ToolAnnotations(read_only_hint=False, open_world_hint=True)
+        taken = list(bare)
+        for one in offered:
+            tool = types.Tool(
+                name=one.name,
+                description=one.description,
+                input_schema=one.input,
+                annotations=foreign,
+            )
+            if chars([*taken, tool]) > MAX_DEFINITIONS_CHARS:
+                break
+            taken.append(tool)
+        return taken if len(taken) > len(own) else own
+
+    def _plugins_wanted(self) -> bool:
+        """Whether the person has a policy of plugins; asked before anything of them is loaded."""
+        from agentic_os.files.places import places_from
+
+        config = places_from(self._serving().person.environ).config
+        return self._full and (config / "plugins.toml").is_file()
+
+    def _plugins(self) -> "ServedPlugins":
+        if self._served_plugins is None:
+            from agentic_os.server.tools.plugins import ServedPlugins
+
+            self._served_plugins = ServedPlugins(self._serving())
+        return self._served_plugins
 
     async def call_tool(
         self, context: "Context", params: "types.CallToolRequestParams"
@@ -123,6 +175,8 @@ class _Handlers:
 
         served = replace(self._serving(), progress=_reporter(context))
         work = partial(call, served, self._profile, params.name, params.arguments)
+        if params.name.startswith(_PLUGIN_PREFIX) and self._plugins_wanted():
+            work = partial(self._plugins().call, params.name, params.arguments)
         try:
             answer = await self._in_thread(work)
         except ToolFailureError as fault:

@@ -9,6 +9,7 @@ from agentic_os.results import Answer, Extra, ExtrasData
 _USES: Final = {
     "rag": "search by meaning",
     "models": "other embedding models, with torch",
+    "plugins": "plugins in a sandbox",
     "postgres": "an identity's projection in PostgreSQL",
 }
 _BY_HAND: Final = "install agentic-os again, with the extra, as you installed it"

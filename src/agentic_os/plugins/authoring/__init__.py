@@ -1,0 +1,1 @@
+"""For those who write plugins: new projects, building, packing, signing, checking, trying."""

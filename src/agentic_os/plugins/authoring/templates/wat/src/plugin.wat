@@ -1,0 +1,21 @@
+(module
+  ;; A plugin in WebAssembly text: it answers every call with the same result.
+  (memory (export "memory") 1)
+  (global $heap (mut i32) (i32.const 4096))
+  (func (export "cabi_realloc") (param i32 i32 i32) (param $size i32) (result i32)
+    (local $at i32)
+    (local.set $at (global.get $heap))
+    (global.set $heap (i32.add (global.get $heap) (local.get $size)))
+    (block $enough
+      (br_if $enough (i32.le_u (global.get $heap) (i32.mul (memory.size) (i32.const 65536))))
+      (drop (memory.grow (i32.const 17))))
+    (local.get $at))
+  (func (export "plugin-invoke") (param i32 i32) (result i32)
+    (i32.store (i32.const 0) (i32.const 64))
+    (i32.store (i32.const 4) (i32.const 83))
+    (i32.const 0))
+  (func (export "cabi_post_plugin-invoke") (param i32) (global.set $heap (i32.const 4096)))
+  (func (export "aiii-plugin-bbb-protocol-version") (result i32) (i32.const 2))
+  (func (export "aiii-plugin-smoke") (result i32) (i32.const 1))
+  (data (i32.const 64)
+    "{\22jsonrpc\22:\222.0\22,\22id\22:\22h1\22,\22result\22:{\22status\22:\22ok\22,\22operation_result\22:{\22hi\22:true}}}"))

@@ -1,0 +1,1 @@
+"""What a package says of itself: its manifest, its interfaces and their operations."""

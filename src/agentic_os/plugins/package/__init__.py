@@ -1,0 +1,1 @@
+"""The bytes of a package: its archive grammar, its layout, its hashes; nothing is trusted yet."""

@@ -1,0 +1,1 @@
+"""A guest in a process of its own: limits, compiling, messages, and the process itself."""
