@@ -30,6 +30,13 @@ def source_names(begun: str) -> list[str]:
     return _beginning(MODEL_SOURCES, begun)
 
 
+def stack_names(begun: str) -> list[str]:
+    """Complete what a project's memory is made of."""
+    from agentic_os.aggregate.seam import STACKS
+
+    return _beginning(tuple(STACKS), begun)
+
+
 def kind_names(begun: str) -> list[str]:
     """Complete a kind of passage."""
     from agentic_os.results import KINDS

@@ -1,11 +1,13 @@
 """The first hour of a person with twelve repositories, at 80 and at 200 columns."""
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
 from support.fleet.builder import FleetBuilder
+from support.fleet.git_repository import git
 from support.model.lent import lend_tiny
 from support.process.cli_process import run
 from support.process.terminal import on_terminal
@@ -43,8 +45,8 @@ def test_the_first_answer_comes_with_the_third_command(home: Path) -> None:
 
     assert "agentic-os start" in alone.text
     assert alone.code == started.code == asked.code == 0
-    assert f"roots add {home / 'code'}" in started.text
-    assert "12 projects are ready to be asked" in started.words
+    assert f"roots add {home / 'code'} --adopt" in started.text
+    assert "13 projects are ready to be asked" in started.words
     assert started.text.count("agentic-os search 'Harbour hours'") == 1
     first = asked.text.splitlines()[0].split("\t")
     assert first[1:3] == ["memory", "Harbour hours"]
@@ -57,14 +59,14 @@ def test_elsewhere_than_on_a_terminal_the_steps_are_only_printed(home: Path) -> 
     finished = run("start", current=home, environ={"PATH": "/usr/bin:/bin"})
 
     assert finished.code == 0
-    assert f"agentic-os roots add {home / 'code'}\n" in finished.text
+    assert f"agentic-os roots add {home / 'code'} --adopt\n" in finished.text
     assert "agentic-os model prepare\n" in finished.text
     assert not (home / "config").exists()
 
 
 def test_on_a_terminal_each_step_is_asked_for(home: Path) -> None:
     code, drawn = on_terminal(
-        "start", typed="y\nn\nn\n", current=home, PATH="/usr/bin:/bin", COLUMNS="80"
+        "start", typed="n\ny\nn\nn\n", current=home, PATH="/usr/bin:/bin", COLUMNS="80"
     )
 
     shown = "\n".join(lines(drawn))
@@ -72,7 +74,55 @@ def test_on_a_terminal_each_step_is_asked_for(home: Path) -> None:
     assert "12 projects with a descriptor, 1 other repositories" in shown
     assert "12 projects are ready to be asked" in shown
     assert "Fetch a model of" in shown
-    assert run("roots", "list").text.strip() == str(home / "code")
+    assert run("roots", "list").text.strip() == str(home / "code"), "declined: not adopted"
+
+
+@pytest.fixture
+def plain(places: Path) -> Path:
+    """Twelve repositories as git and a harness leave them; none has a descriptor."""
+    for name in NAMES:
+        folder = places / "code" / name
+        (folder / "src").mkdir(parents=True)
+        (folder / "CLAUDE.md").write_text(
+            f"# {name}\n\n## Deploying {name}\n\nThe harbour closes at noon.\n"
+        )
+        (folder / "README.md").write_text(f"# {name}\n\nThe {name} service.\n")
+        (folder / "src/main.py").write_text("def handle(): ...\n")
+        git(folder, "init", "-q")
+    return places
+
+
+@pytest.mark.parametrize("columns", [80, 200])
+@pytest.mark.parametrize("fleet_of", ["home", "plain"])
+def test_the_first_hour_on_a_terminal(
+    request: pytest.FixtureRequest, fleet_of: str, columns: int
+) -> None:
+    current: Path = request.getfixturevalue(fleet_of)
+    wide = {"COLUMNS": str(columns), "PATH": "/usr/bin:/bin"}
+
+    alone = on_terminal(current=current, **wide)
+    started = on_terminal("start", typed="y\nn\nn\n", current=current, **wide)
+    asked = on_terminal("search", "harbour", "closes", current=current, **wide)
+    state = on_terminal(current=current, **wide)
+
+    assert [code for code, _ in (alone, started, asked, state)] == [0] * 4
+    assert "agentic-os start" in "\n".join(lines(alone[1]))
+    said = "\n".join(lines(started[1]))
+    counted = "12 projects with a descriptor, 1 other" if fleet_of == "home" else "0 projects with"
+    assert counted in said
+    assert f"agentic-os roots add {current / 'code'} --adopt" in said
+    examples = re.findall(r"^agentic-os search (.+?)\s*$", said, re.MULTILINE)
+    assert 1 <= len(examples) <= 3
+    assert "Fetch a model of 23 MB" in said
+    answer = lines(asked[1])
+    assert re.match(rf"({'|'.join(NAMES)}):\S+\.md:\d+", answer[0]), "the third command answers"
+    assert any("harbour" in line for line in answer[1:])
+    for drawn in (alone[1], asked[1], state[1]):
+        assert max(map(len, lines(drawn))) <= columns
+    assert re.search(r"^projects +1[23]$", "\n".join(lines(state[1])), re.MULTILINE)
+    # An example is an answer, too: it is made of the person's own words.
+    found = run("search", *shlex.split(examples[0]), current=current)
+    assert found.text.strip()
 
 
 def test_twelve_projects_fit_a_screen_of_80_columns(home: Path) -> None:

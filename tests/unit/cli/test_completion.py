@@ -25,6 +25,7 @@ def test_words_are_completed_from_their_beginning() -> None:
     assert completion.source_names("pa") == ["package"]
     assert "memory" in completion.kind_names("m")
     assert completion.mode_names("se") == ["semantic"]
+    assert completion.stack_names("obsidian-g") == ["obsidian-graphify", "obsidian-graphify-rag"]
 
 
 def test_projects_are_those_of_the_configured_roots(fleet: FleetBuilder) -> None:

@@ -101,14 +101,10 @@ def _absolute(project: Project, path: str) -> str:
 
 
 def _say_what_next(data: SearchData, *, project: Sequence[str], kind: Sequence[str]) -> None:
-    """Where nothing was found, say what was asked and what may help."""
+    """Where nothing was found, say what may help; what was asked is said before."""
     if data.total or data.projects:
         return
     coverage = data.coverage
-    kinds = " and ".join(kind) if kind else "every kind of passage"
-    named = one_line(" and ".join(project))
-    where = named or f"{coverage.projects_searched} projects"
-    say(f"Asked: {kinds} in {where}.")
     if not coverage.projects_searched:
         say("No project was searched: `agentic-os scan` shows what was looked at.")
         return

@@ -21,12 +21,14 @@ from agentic_os.text.fencing import one_line
 
 MODEL_MEGABYTES: Final = 23
 EXAMPLES: Final = 3
+MAX_TITLES: Final = 60
+"""Titles that the examples are chosen from."""
 MAX_LOOKED_AT: Final = 400
 """Folders of a likely root that are looked at for repositories."""
 _TITLES = """
-SELECT name FROM document WHERE kind IN ('memory', 'vault') AND NOT template AND length(name) > 5
-    AND name NOT LIKE '[%'
-GROUP BY name ORDER BY max(length(label)) DESC, name LIMIT ?
+SELECT name FROM document WHERE kind IN ('memory', 'vault', 'instruction') AND NOT template
+    AND length(name) > 5 AND name NOT LIKE '[%' AND name NOT LIKE '%.md'
+GROUP BY name ORDER BY min(kind = 'instruction'), max(length(label)) DESC, name LIMIT ?
 """
 
 
@@ -57,8 +59,20 @@ def _offer_roots(person: Person, *, asks: bool, taken: bool) -> None:
         return
     for root, described, others in found:
         counted = f"{described} projects with a descriptor, {others} other repositories"
-        question = f"Look for projects in {home_shown(root)} ({counted})?"
-        _step(("roots", "add", str(root)), question, asks=asks, taken=taken)
+        place = f"{home_shown(root)} ({counted})"
+        if not others:
+            words = ("roots", "add", str(root))
+            _step(words, f"Take in {place}?", asks=asks, taken=taken)
+            continue
+        # A descriptor's refusal stays; without one, taking the folder in is the person's leave.
+        everything = ("roots", "add", str(root), "--adopt")
+        if _step(everything, f"Take in all of {place}?", asks=asks, taken=taken) or not asks:
+            continue
+        if described:
+            described_alone = ("roots", "add", str(root), "--no-adopt")
+            _step(
+                described_alone, f"Only the {described} with a descriptor?", asks=True, taken=True
+            )
 
 
 def _repositories(root: Path) -> tuple[int, int]:
@@ -98,15 +112,22 @@ def _examples(person: Person) -> None:
             open_workspace(person, (), freshness="wait", progress=tick) as workspace,
         ):
             count = len(workspace.fleet.projects)
-            rows = workspace.store.connection.execute(_TITLES, (EXAMPLES,)).fetchall()
+            rows = workspace.store.connection.execute(_TITLES, (MAX_TITLES,)).fetchall()
     except AgenticOSError as fault:
         say(f"agentic-os: {fault.message} [{fault.code}]")
         return
     say(f"{count} projects are ready to be asked.")
     if rows:
         say("For example:")
-    for (name,) in rows:
+    for name in _unlike([name for (name,) in rows]):
         write(f"agentic-os search {shlex.quote(one_line(name))}\n")
+
+
+def _unlike(names: Sequence[str]) -> list[str]:
+    """Choose examples that begin with different words, as far as there are such."""
+    first = {name.split()[0].casefold(): name for name in reversed(names)}
+    unlike = [name for name in names if first[name.split()[0].casefold()] == name]
+    return [*unlike, *(name for name in names if name not in unlike)][:EXAMPLES]
 
 
 def _offer_model(data: Path, *, asks: bool, taken: bool) -> None:
@@ -124,6 +145,8 @@ def _offer_model(data: Path, *, asks: bool, taken: bool) -> None:
 
 def _step(words: Sequence[str], question: str, *, asks: bool, taken: bool) -> bool:
     """Print a command, and take it if the person wants; tell whether it was taken well."""
+    if not asks:
+        say(question)
     write(f"agentic-os {shlex.join(words)}\n")
     if not taken or (asks and not typer.confirm(question, default=True, err=True)):
         return False

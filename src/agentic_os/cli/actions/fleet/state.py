@@ -5,7 +5,7 @@ from pathlib import Path
 
 from agentic_os import __version__
 from agentic_os.aggregate.fleet import Fleetwide, Person, find_fleet
-from agentic_os.cli.output import flowing, home_shown, say, write
+from agentic_os.cli.output import flowing, home_shown, say, width, write
 from agentic_os.errors import AgenticOSError, RootMissingError
 from agentic_os.files.places import Places, places_from
 from agentic_os.server.setup.clients import CLIENTS
@@ -13,6 +13,7 @@ from agentic_os.server.setup.harnesses import Harness, harnesses
 from agentic_os.settings.location import load_settings
 
 STORE_NAME = "fleet.db"
+COMMAND_COLUMNS = 36
 
 
 def print_state() -> None:
@@ -34,7 +35,9 @@ def print_state() -> None:
         write(flowing(f"{name:<12}", value))
     write("\nNext:\n")
     for command, why in _next(person, places, found, own):
-        write(f"  {command:<42} {why}\n" if len(command) <= 41 else f"  {command}\n    {why}\n")  # noqa: PLR2004
+        line = f"  {command:<{COMMAND_COLUMNS}} {why}"
+        fits = len(command) < COMMAND_COLUMNS and len(line) <= width()
+        write(f"{line}\n" if fits else f"  {command}\n    {why}\n")
     say("All commands: agentic-os --help")
 
 

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from agentic_os.cli.completion import stack_names
 from agentic_os.cli.options import Json, Roots, chosen_roots
 
 app = typer.Typer(
@@ -19,7 +20,12 @@ def add(
         str, typer.Argument(metavar="PROJECT", help="The project, by id, alias, name or path.")
     ],
     stack: Annotated[
-        str | None, typer.Option(metavar="S", help="Its memory; default: what lies in it.")
+        str | None,
+        typer.Option(
+            metavar="S",
+            help="Its memory; default: what lies in it.",
+            autocompletion=stack_names,
+        ),
     ] = None,
     apply: Annotated[
         str | None,
