@@ -45,6 +45,18 @@ CODES = CodeTable(
         "Mend its JSON or TOML; comments and trailing commas are no fault.",
     ),
     (
+        "TOOLING_ENTRY_INVALID",
+        "warning",
+        "An entry of a harness's own file is not of its form; the others were taken.",
+        "Mend the entry: a server is a table with a command or an address.",
+    ),
+    (
+        "TOOLING_UNKNOWN",
+        "warning",
+        "A file that should list servers has no key that is known; nothing was taken from it.",
+        "Put the servers below mcpServers, or servers in .vscode/mcp.json.",
+    ),
+    (
         "STATEMENTS_TOO_MANY",
         "warning",
         "A fact has more `key: value` lines than are compared between projects.",

@@ -1,14 +1,17 @@
 """Servers, skills, agents, commands, hooks and plugins, read from the harnesses' own files.
 
 Pure functions over redacted text. Of a server the name, the transport and the first word of its
-command are kept; never arguments, environment, headers or addresses: that is where secrets live.
-What is wrong with a file is said and takes nothing else with it. Nothing is ever run.
+command are kept, or scheme, host and port of its address; never arguments, environment, headers,
+nor user, path and query of an address: that is where secrets live. What is wrong with a file or
+with an entry of it is said and takes nothing else with it. Nothing is ever run.
 """
 
 import json
+import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import PurePosixPath
+from urllib.parse import urlsplit
 
 import msgspec
 import tomli
@@ -24,18 +27,24 @@ from agentic_os.aggregate.surfaces.documents import (
 from agentic_os.aggregate.surfaces.memory import group_hash
 from agentic_os.registry.conventions.capabilities import SKILL_FOLDERS
 from agentic_os.registry.conventions.tables import convention_of
-from agentic_os.results import CapabilitySection
+from agentic_os.results import CapabilitySection, Diagnostic
+from agentic_os.text.fencing import one_line
 from agentic_os.text.front_matter import split_front_matter
 from agentic_os.text.jsonc import plain_json
 from agentic_os.text.tokens import index_extra
 
 MAX_ROWS = 2_000
 """Rows taken of one file."""
-MAX_NESTED = 64
-"""JSON nested deeper is not of any form that is read here."""
+MAX_PROBLEMS = 20
+"""Entries of one file that are named because they are not of its form."""
 
 _SERVER_KEYS = ("mcpServers", "servers", "mcp", "mcp_servers")
 _ADDRESS_KEYS = ("url", "httpUrl", "serverUrl")
+_SWITCH_KEYS = ("enabled", "disabled")
+_BESIDE_SERVERS = frozenset({"$schema", "inputs", "hooks"})
+"""Keys that may stand beside the servers, or alone, in a file that lists them."""
+_SCHEMES = frozenset({"http", "https", "ws", "wss"})
+_HOST = re.compile(r"[A-Za-z0-9._-]+|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*")
 _RUNNERS = frozenset({"bash", "sh", "zsh", "python", "python3", "node", "bun", "deno", "uv", "run"})
 _TOOL_FOLDERS = tuple(
     f"{folder}/"
@@ -52,6 +61,8 @@ _TOOL_FOLDERS = tuple(
         ".cursor/commands",
     )
 )
+
+_ADDRESSES = ", ".join(_ADDRESS_KEYS)
 
 _Rows = Iterator[Capability]
 
@@ -76,22 +87,22 @@ def parse_tooling(text: str, *, path: str) -> ParsedFile:
         )
     except (ValueError, RecursionError) as fault:  # msgspec's and tomli's errors are ValueErrors
         return _broken(path, "nested too deeply" if isinstance(fault, RecursionError) else "")
-    if not isinstance(loaded, dict) or any(
-        not isinstance(loaded.get(key, {}), dict) for key in (*_SERVER_KEYS, "hooks")
-    ):
+    if not isinstance(loaded, dict):
         return _broken(path)
-    place = _Lines(text)
-    rows = [row for _, row in zip(range(MAX_ROWS), parse(loaded, place, path), strict=False)]
-    return ParsedFile(capabilities=tuple(rows))
+    source = _Source(text, path)
+    rows = [row for _, row in zip(range(MAX_ROWS), parse(loaded, source), strict=False)]
+    return ParsedFile(capabilities=tuple(rows), diagnostics=tuple(source.problems))
 
 
-class _Lines:
-    """Finds the line on which a name stands."""
+class _Source:
+    """The file that is read: finds the line of a name, and keeps what is wrong with entries."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, path: str) -> None:
         self._lines = text.split("\n")
+        self.path = path
+        self.problems: list[Diagnostic] = []
 
-    def of(self, name: str) -> int:
+    def line(self, name: str) -> int:
         """Return the first line with the name as a key, else with the name at all, else 1."""
         quoted = json.dumps(name, ensure_ascii=False)
         for needle in (quoted, name):
@@ -99,6 +110,19 @@ class _Lines:
                 if needle in line:
                     return number
         return 1
+
+    def refuse(self, name: str, why: str) -> None:
+        """Note that an entry was not taken; its value may hold anything and is not shown."""
+        self._note("TOOLING_ENTRY_INVALID", f"{short(one_line(name))} {why}", self.line(name))
+
+    def nothing_known(self) -> None:
+        """Note that no key of the file is one that is read."""
+        keys = ", ".join(_SERVER_KEYS)
+        self._note("TOOLING_UNKNOWN", f"{self.path} has none of the keys {keys}, and no server", 1)
+
+    def _note(self, code: str, message: str, line: int) -> None:
+        if len(self.problems) < MAX_PROBLEMS:
+            self.problems.append(CODES.diagnostic(code, message, path=self.path, line=line))
 
 
 def _broken(path: str, why: str = "") -> ParsedFile:
@@ -121,38 +145,118 @@ def _word(value: object) -> str:
     return value.strip() if isinstance(value, str) else ""
 
 
-def _servers(loaded: Mapping[str, object], place: _Lines, path: str) -> _Rows:
+def _server_list(loaded: Mapping[str, object], source: _Source) -> _Rows:
+    """Yield the servers of a file that lists nothing else; they may stand at its top."""
+    flat = {
+        name: server
+        for name, server in loaded.items()
+        if _is_server(server) or name not in {*_SERVER_KEYS, *_BESIDE_SERVERS}
+    }
+    grouped = any(key in loaded and key not in flat for key in _SERVER_KEYS)
+    if flat and not grouped:
+        if any(map(_is_server, flat.values())):
+            yield from _group(flat, source)
+        else:
+            source.nothing_known()
+    yield from _servers({name: loaded[name] for name in loaded if name not in flat}, source)
+
+
+def _servers(loaded: Mapping[str, object], source: _Source) -> _Rows:
     for key in _SERVER_KEYS:
-        for name, server in sorted(_table(loaded.get(key)).items()):
-            if isinstance(server, dict):
-                yield _row("mcp", name, _transport(server), place.of(name))
-    yield from _hooks(loaded, place, path)
+        group = loaded.get(key)
+        if isinstance(group, dict):
+            inner = group.get("servers")
+            if key == "mcp" and isinstance(inner, dict) and not _is_server(inner):
+                group = {**inner, **{name: group[name] for name in group if name != "servers"}}
+                group = {name: group[name] for name in group if name not in _BESIDE_SERVERS}
+            yield from _group(group, source)
+        elif group is not None:
+            source.refuse(key, "is no table of servers")
+    yield from _hooks(loaded, source)
+
+
+def _group(group: Mapping[str, object], source: _Source) -> _Rows:
+    """Yield each server of a table; an entry that is none is named and loses no other."""
+    for name, server in sorted(group.items()):
+        if not isinstance(server, dict):
+            source.refuse(name, "is no table, as a server is")
+            continue
+        if not _is_server(server) and not any(key in server for key in _SWITCH_KEYS):
+            source.refuse(name, f"has neither a command nor an address ({_ADDRESSES})")
+        yield _row("mcp", name, _transport(server), source.line(name))
+
+
+def _is_server(value: object) -> bool:
+    """Whether a value says how a server is reached."""
+    return isinstance(value, dict) and bool(_words(value) or _address(value))
+
+
+def _words(server: Mapping[str, object]) -> list[str]:
+    """Return the words of a server's command, which is a text or a list."""
+    command = server.get("command")
+    if isinstance(command, list):
+        return [word for word in command if isinstance(word, str) and word]
+    return _split(_word(command))
+
+
+def _address(server: Mapping[str, object]) -> str:
+    return next((word for key in _ADDRESS_KEYS if (word := _word(server.get(key)))), "")
 
 
 def _transport(server: Mapping[str, object]) -> str:
-    """Say how a server is reached, and by which program; nothing that follows it."""
+    """Say how a server is reached, by which program or at which host; nothing that follows it."""
     off = " (off)" if server.get("enabled") is False or server.get("disabled") is True else ""
-    command = server.get("command")
-    words = command if isinstance(command, list) else _split(_word(command))
-    if words and isinstance(words[0], str):
+    if words := _words(server):
         return f"stdio {PurePosixPath(words[0]).name}{off}"
-    if any(_word(server.get(key)) for key in _ADDRESS_KEYS):
+    if address := _address(server):
         kind = _word(server.get("type")) or _word(server.get("transport"))
-        return f"{'sse' if kind == 'sse' else 'http'}{off}"
+        said = " ".join(
+            part for part in ("sse" if kind == "sse" else "http", _host(address)) if part
+        )
+        return f"{said}{off}"
     return f"unknown transport{off}"
 
 
-def _hooks(loaded: Mapping[str, object], place: _Lines, _path: str) -> _Rows:
+def _host(address: str) -> str:
+    """Return scheme, host and port of an address; nothing where a password might be taken for one.
+
+    >>> _host("https://me:secret@example.org:8443/mcp?key=secret")
+    'https://example.org:8443'
+    >>> _host("https://me:12/34@example.org/")
+    ''
+    """
+    try:
+        parts = urlsplit(address)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        return ""
+    after = f"{parts.path}{parts.query}{parts.fragment}"
+    if parts.scheme not in _SCHEMES or "@" in after or not _HOST.fullmatch(host):
+        return ""
+    shown = f"[{host}]" if ":" in host else host
+    return f"{parts.scheme}://{shown}{'' if port is None else f':{port}'}"
+
+
+def _hooks(loaded: Mapping[str, object], source: _Source) -> _Rows:
     """Yield event, script and matcher of each hook, of both forms that harnesses write."""
-    for event, groups in sorted(_table(loaded.get("hooks")).items()):
-        for group in groups if isinstance(groups, list) else ():
+    events = loaded.get("hooks")
+    if events is not None and not isinstance(events, dict):
+        source.refuse("hooks", "is no table of events")
+    for event, groups in sorted(_table(events).items()):
+        if not isinstance(groups, list):
+            source.refuse(event, "is no list of hooks")
+            continue
+        for group in groups:
             matcher = _word(_table(group).get("matcher"))
             inner = _table(group).get("hooks", [group])
-            for hook in inner if isinstance(inner, list) else ():
+            if not isinstance(group, dict) or not isinstance(inner, list):
+                source.refuse(event, "has a hook that is none")
+                continue
+            for hook in inner:
                 script = _script(_word(_table(hook).get("command")))
                 if script:
                     detail = f"for {matcher}" if matcher else ""
-                    yield _row("hook", f"{event} {script}", detail, place.of(event))
+                    yield _row("hook", f"{event} {script}", detail, source.line(event))
 
 
 def _script(command: str) -> str:
@@ -170,18 +274,22 @@ def _split(command: str) -> list[str]:
         return command.split()
 
 
-def _plugin(loaded: Mapping[str, object], place: _Lines, _path: str) -> _Rows:
+def _plugin(loaded: Mapping[str, object], source: _Source) -> _Rows:
     name = _word(loaded.get("name"))
     if name:
-        yield _row("plugin", name, _version(loaded), place.of(name))
+        yield _row("plugin", name, _version(loaded), source.line(name))
 
 
-def _marketplace(loaded: Mapping[str, object], place: _Lines, _path: str) -> _Rows:
+def _marketplace(loaded: Mapping[str, object], source: _Source) -> _Rows:
     plugins = loaded.get("plugins")
+    if plugins is not None and not isinstance(plugins, list):
+        source.refuse("plugins", "is no list")
     for plugin in plugins if isinstance(plugins, list) else ():
         name = _word(_table(plugin).get("name"))
         if name:
-            yield _row("plugin", name, _version(_table(plugin)), place.of(name))
+            yield _row("plugin", name, _version(_table(plugin)), source.line(name))
+        else:
+            source.refuse("plugins", "has an entry without a name")
 
 
 def _version(plugin: Mapping[str, object]) -> str:
@@ -190,17 +298,18 @@ def _version(plugin: Mapping[str, object]) -> str:
     return " ".join(part for part in (version, described) if part)
 
 
-def _command(loaded: Mapping[str, object], _place: _Lines, path: str) -> _Rows:
-    yield _row("command", _tool_name(path), _word(loaded.get("description")), 1)
+def _command(loaded: Mapping[str, object], source: _Source) -> _Rows:
+    yield _row("command", _tool_name(source.path), _word(loaded.get("description")), 1)
 
 
-def _nothing(_loaded: Mapping[str, object], _place: _Lines, _path: str) -> _Rows:
+def _nothing(_loaded: Mapping[str, object], _source: _Source) -> _Rows:
     yield from ()
 
 
-_Parse = Callable[[Mapping[str, object], _Lines, str], _Rows]
+_Parse = Callable[[Mapping[str, object], _Source], _Rows]
 _STRUCTURED: Mapping[str, tuple[_Parse, bool]] = {
-    "mcp-servers": (_servers, False),
+    "mcp-servers": (_server_list, False),
+    "settings": (_servers, False),
     "codex-config": (_servers, True),
     "hooks": (_hooks, False),
     "plugin": (_plugin, False),

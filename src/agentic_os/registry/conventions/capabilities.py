@@ -21,11 +21,11 @@ CAPABILITIES: tuple[Convention, ...] = (
     _row("mcp", "claude-code", ".mcp.json", "mcp-servers"),
     _row("cursor-mcp", "cursor", ".cursor/mcp.json", "mcp-servers"),
     _row("roo-mcp", "roo", ".roo/mcp.json", "mcp-servers"),
-    _row("gemini-settings", "gemini-cli", ".gemini/settings.json", "mcp-servers"),
-    _row("claude-settings", "claude-code", ".claude/settings.json", "mcp-servers"),
+    _row("gemini-settings", "gemini-cli", ".gemini/settings.json", "settings"),
+    _row("claude-settings", "claude-code", ".claude/settings.json", "settings"),
     _row("vscode-mcp", "copilot", ".vscode/mcp.json", "mcp-servers"),
-    _row("opencode", "opencode", "opencode.json", "mcp-servers"),
-    _row("opencode-jsonc", "opencode", "opencode.jsonc", "mcp-servers"),
+    _row("opencode", "opencode", "opencode.json", "settings"),
+    _row("opencode-jsonc", "opencode", "opencode.jsonc", "settings"),
     _row("codex-config", "codex", ".codex/config.toml", "codex-config"),
     *(
         _row(

@@ -1,6 +1,6 @@
 """Print which projects have which capabilities."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import get_args
 
 from agentic_os.aggregate import questions as answers
@@ -32,7 +32,7 @@ def print_capabilities(
     if json:
         finish_document("capabilities", answer)
         return
-    rows = [_row(item, shown) for item in answer.data.capabilities]
+    rows = [row for item in answer.data.capabilities for row in _rows(item, shown)]
     if not on_terminal():
         table(COLUMNS, rows)
     for section, title in _TITLES.items() if on_terminal() else ():
@@ -46,15 +46,32 @@ def print_capabilities(
     finish(answer)
 
 
-def _row(item: CapabilityView, shown: IdShown) -> tuple[str, ...]:
-    details = (variant.detail for variant in (*item.invocations, *item.variants))
+def _rows(item: CapabilityView, shown: IdShown) -> Iterator[tuple[str, ...]]:
+    """Yield a row for each command or wording, with the projects that have it so.
+
+    What CAPABILITIES.md says of a project is left out where a harness's own file says it.
+    """
+    started = {source.project for one in item.invocations for source in one.sources}
+    left = set(item.projects)
+    for variant in (*item.invocations, *item.variants):
+        projects = {source.project for source in variant.sources}
+        if variant not in item.invocations:
+            projects -= started
+        if projects:
+            left -= projects
+            yield _row(item, projects, variant.detail, shown)
+    if left:
+        yield _row(item, left, "", shown)
+
+
+def _row(item: CapabilityView, projects: set[str], detail: str, shown: IdShown) -> tuple[str, ...]:
     return (
         item.section,
         item.name,
-        str(len(item.projects)),
-        " ".join(map(shown, item.projects)),
+        str(len(projects)),
+        " ".join(map(shown, sorted(projects))),
         "yes" if item.differs else "",
-        next((detail for detail in details if detail), ""),
+        detail,
     )
 
 
