@@ -196,6 +196,8 @@ class _Search:
         self._per_project = query.per_project
         self._passages: dict[int, _Passage] = {}
         self._bounded = False
+        self._literal: set[int] | None = None
+        self._counts: dict[str, int] = {}
 
     def find(self) -> Found:
         started = time.perf_counter()
@@ -294,7 +296,9 @@ class _Search:
         return " OR ".join(kept)
 
     def _matches(self, match: str) -> int:
-        return int(self._run(_MATCHES, {"match": match}).fetchone()[0])
+        if match not in self._counts:
+            self._counts[match] = int(self._run(_MATCHES, {"match": match}).fetchone()[0])
+        return self._counts[match]
 
     def _weights(self) -> dict[str, float]:
         """Weigh the terms of a question: a rare one tells more."""
@@ -316,6 +320,11 @@ class _Search:
 
     def _holding_question(self) -> set[int]:
         """Find passages that hold the question literally, as many as may be looked into."""
+        if self._literal is None:
+            self._literal = self._held_literally()
+        return self._literal
+
+    def _held_literally(self) -> set[int]:
         needle = self._wording.needle
         if not needle:
             return set()
@@ -372,8 +381,10 @@ class _Search:
     def _holding_all(self, terms: Collection[Term], known: Collection[int]) -> Iterator[int]:
         """Yield passages that hold every term; those that may are looked into."""
         among: set[int] | None = None
-        # A long term is rare, and what nothing holds ends the search.
-        for term in sorted(terms, key=lambda term: -len(term.text)):
+        # The rarest first: what nothing holds ends the search, and few can be looked into at once.
+        for term in sorted(terms, key=lambda term: self._matches(term_query(term))):
+            if among is not None and len(among) <= CUT_PASSAGES:
+                break
             found = self._holding(term)
             if found is not None:
                 among = found if among is None else among & found
