@@ -175,7 +175,7 @@ def merge(
     lists = [*word_lists, *meaning_lists]
     ranked = (
         blend(by_words, lists, near, mind_roles=not asks_for_other_files(query))
-        if near and all(answer.surface == SEMANTIC for answer in by_meaning)
+        if near and by_words and all(answer.surface == SEMANTIC for answer in by_meaning)
         else fuse(lists, weights)
     )
     return _named_first(by_words, ranked), meaning_only
