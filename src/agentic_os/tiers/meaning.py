@@ -16,12 +16,12 @@ from agentic_os.errors import SemanticIndexError
 from agentic_os.registry.project import Project
 from agentic_os.results import Omission
 from agentic_os.text.tokens import is_identifier
-from agentic_os.tiers.blend import NOTES, blend
-from agentic_os.tiers.fusion import Place, fuse, place_of
 from agentic_os.tiers.index.codes import NO_INDEX, index_error
 from agentic_os.tiers.interface import ENGINE, SEMANTIC, Candidate, Found, Query
 from agentic_os.tiers.lexical import SURE_SCORE
-from agentic_os.tiers.precedence import FACT_KINDS, ordered
+from agentic_os.tiers.merging.blend import NOTES, blend
+from agentic_os.tiers.merging.fusion import Place, fuse, place_of
+from agentic_os.tiers.merging.precedence import FACT_KINDS, ordered
 
 if TYPE_CHECKING:
     from agentic_os.tiers.engines.surface import Engines

@@ -31,7 +31,6 @@ from agentic_os.text.fencing import one_line
 from agentic_os.tiers.confirm import Confirmer, Dropped, Source
 from agentic_os.tiers.coverage import coverage_of, passages_by_project
 from agentic_os.tiers.explain import SURFACE_KINDS, surface_traces
-from agentic_os.tiers.fusion import Place, place_of
 from agentic_os.tiers.interface import (
     ARM_CANDIDATES,
     MAX_LIMIT_HITS,
@@ -50,8 +49,9 @@ from agentic_os.tiers.meaning import (
     own_word_first,
     wants_words,
 )
+from agentic_os.tiers.merging.fusion import Place, place_of
+from agentic_os.tiers.merging.precedence import OWN_KINDS
 from agentic_os.tiers.passage import LineMatcher
-from agentic_os.tiers.precedence import OWN_KINDS
 from agentic_os.tiers.ranking import rank_projects
 from agentic_os.tiers.relevance import ANSWERS, FLOORS, NOISE, floor_of, relevance
 from agentic_os.tiers.spelling import near_words

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_os.results import Kind
-from agentic_os.tiers.blend import EVERY_WORD, ROLE_COSTS, blend
-from agentic_os.tiers.fusion import Place, place_of
 from agentic_os.tiers.interface import Candidate, Found
+from agentic_os.tiers.merging.blend import EVERY_WORD, ROLE_COSTS, blend
+from agentic_os.tiers.merging.fusion import Place, place_of
 
 
 def candidate(path: str, score: float = 0.0, kind: Kind = "code", start: int = 1) -> Candidate:

@@ -19,8 +19,8 @@ from collections.abc import Mapping, Sequence
 from msgspec.structs import replace
 
 from agentic_os.code.roles import PathRole, role_of
-from agentic_os.tiers.fusion import RRF_K, Place, place_of
 from agentic_os.tiers.interface import Candidate, Found
+from agentic_os.tiers.merging.fusion import RRF_K, Place, place_of
 
 EVERY_WORD = 0.4
 """What the words of the best passage are worth that holds them all."""
