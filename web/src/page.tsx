@@ -8,6 +8,7 @@ import { Fleet } from "./pages/fleet.tsx";
 import { Graph } from "./pages/graph.tsx";
 import { Health } from "./pages/health.tsx";
 import { Identity } from "./pages/identity.tsx";
+import { Instructions } from "./pages/instructions.tsx";
 import { Memory } from "./pages/memory.tsx";
 import { Project } from "./pages/project.tsx";
 import { Search } from "./pages/search.tsx";
@@ -20,6 +21,7 @@ const PAGES: Record<string, ComponentType> = {
   graph: Graph,
   health: Health,
   identity: Identity,
+  instructions: Instructions,
   memory: Memory,
   project: Project,
   search: Search,

@@ -11,6 +11,7 @@ const PAGES: readonly [path: string, name: string][] = [
   ["/search", "Search"],
   ["/memory", "Memory"],
   ["/capabilities", "Capabilities"],
+  ["/instructions", "Instructions"],
   ["/graph", "Graph"],
   ["/aios", "Your folder"],
   ["/identity", "Identity"],

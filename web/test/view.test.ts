@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { askedBox, colourOf, fitted, hit, labelled, neighbour, toLayout, toScreen, zoomed, type Mark } from "../src/graph/view.ts";
+import { askedBox, colourOf, fitted, hit, hitLink, isRegion, labelled, neighbour, toLayout, toScreen, zoomed, type Link, type Mark } from "../src/graph/view.ts";
 import { marked, worthAsking } from "../src/words.ts";
 
 const size = { width: 800, height: 600 };
@@ -40,11 +40,13 @@ test("the smallest mark under the pointer is hit", () => {
 });
 
 test("one label a cell, the largest first, and what is lit always", () => {
-  const marks = [mark("small", 1, 1, 1), mark("large", 0, 0, 40), mark("lit", 2, 2, 0.5, "symbol")];
+  const marks = [mark("small", 1, 1, 1), mark("large", 0, 0, 10), mark("lit", 2, 2, 0.5, "symbol")];
   const camera = { x: 0, y: 0, scale: 1 };
   assert.deepEqual(labelled(marks, camera, size, new Set()), [1]);
   assert.deepEqual(labelled(marks, camera, size, new Set([2])).sort(), [2]);
   assert.deepEqual(labelled([mark("file", 0, 0, 1, "file")], camera, size, new Set()), []);
+  // A region is named at its rim, so the middle is free for what lies there.
+  assert.deepEqual(labelled([mark("small", 1, 1, 1), mark("region", 0, 0, 90)], camera, size, new Set()), [1, 0]);
 });
 
 test("arrows lead to the nearest mark in their direction", () => {
@@ -73,4 +75,22 @@ test("two letters are worth asking, or one of a script without blanks", () => {
   assert.equal(worthAsking("ab"), true);
   assert.equal(worthAsking("鍵"), true);
   assert.equal(worthAsking("  "), false);
+});
+
+test("the link under a point is the nearest, one between projects first", () => {
+  const camera = { x: 0, y: 0, scale: 1 };
+  const marks = [mark("a", -100, 0, 5), mark("b", 100, 0, 5), mark("c", -100, 4, 5), mark("d", 100, 4, 5)];
+  const link = (a: number, b: number, cross: boolean): Link => ({ a, b, weight: 1, cross, ambiguous: false });
+  const links = [link(0, 1, false), link(2, 3, true)];
+  assert.equal(hitLink(links, marks, camera, size, 400, 300), 1);
+  assert.equal(hitLink(links.slice(0, 1), marks, camera, size, 400, 301), 0);
+  assert.equal(hitLink(links, marks, camera, size, 400, 330), -1);
+  assert.equal(hitLink(links, marks, camera, size, 290, 300), -1, "beyond the end of a link there is none");
+  assert.equal(hitLink([], marks, camera, size, 400, 300), -1);
+});
+
+test("a large project is a region, a file is none", () => {
+  assert.equal(isRegion(mark("a", 0, 0, 5), 4), true);
+  assert.equal(isRegion(mark("a", 0, 0, 5), 1), false);
+  assert.equal(isRegion(mark("a", 0, 0, 50, "file"), 4), false);
 });

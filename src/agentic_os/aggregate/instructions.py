@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 from msgspec.structs import replace
 
+from agentic_os.aggregate.differences import differences, statements
 from agentic_os.aggregate.imports import followed
 from agentic_os.aggregate.surfaces.documents import Instruction
 from agentic_os.aggregate.workspace import Workspace
@@ -19,18 +20,26 @@ from agentic_os.registry.conventions.loading import Told, loaded
 from agentic_os.registry.project import PERSON_ID, Project
 from agentic_os.results import (
     Answer,
+    DifferencesData,
     HarnessFiles,
     ImportView,
     InstructionFile,
     InstructionsData,
+    Provenance,
 )
-from agentic_os.text.fencing import one_line
+from agentic_os.text.fencing import one_line, visible
 from agentic_os.text.secrets.values_of import redacted_value
 
 _INSTRUCTIONS = """
 SELECT project.id, file.path, file.size, instruction.value
 FROM instruction JOIN file ON file.pk = instruction.file
 JOIN project ON project.pk = instruction.project ORDER BY project.id, file.path
+"""
+_RULES = """
+SELECT project.id, file.path, document.line_start, document.line_end, file.sha256, document.body
+FROM document JOIN file ON file.pk = document.file JOIN project ON project.pk = document.project
+WHERE document.kind = 'instruction' AND NOT document.template
+ORDER BY project.id, file.path, document.line_start
 """
 
 
@@ -127,6 +136,21 @@ def instructions(
         omissions=(*unread.omissions, *vain),
         warnings=workspace.warnings_for(scope),
         incomplete=bool(unread.omissions or vain),
+    )
+
+
+def rule_differences(workspace: Workspace) -> Answer[DifferencesData]:
+    """Return the rules that the instructions of several repositories state with other values."""
+    found = (
+        statement
+        for project, path, start, end, sha256, body in workspace.store.connection.execute(_RULES)
+        for statement in statements(
+            visible(body),
+            Provenance(project=project, path=one_line(path), lines=(start, end), sha256=sha256),
+        )
+    )
+    return Answer(
+        data=DifferencesData(differences=differences(found)), warnings=workspace.warnings_for(None)
     )
 
 

@@ -13,23 +13,7 @@ from typing import Literal
 
 import msgspec
 
-Language = Literal[
-    "python",
-    "typescript",
-    "javascript",
-    "go",
-    "java",
-    "kotlin",
-    "rust",
-    "c",
-    "cpp",
-    "c-sharp",
-    "ruby",
-    "php",
-    "swift",
-    "scala",
-    "bash",
-]
+Language = Literal["python", "typescript", "javascript", "go"]
 SymbolKind = Literal["function", "class", "method", "constant", "type"]
 BindingKind = Literal["definition", "value", "import", "star", "alias"]
 UseKind = Literal["call", "reference", "inherits", "decorator"]

@@ -6,11 +6,15 @@ differently, and inventories that disagree with the harnesses' own files.
 
 from collections.abc import Iterator
 
-from agentic_os.aggregate.differences import differences, statements
-from agentic_os.aggregate.instructions import imports, instruction_files, loaded_files
+from agentic_os.aggregate.instructions import (
+    imports,
+    instruction_files,
+    loaded_files,
+    rule_differences,
+)
 from agentic_os.aggregate.workspace import Workspace
-from agentic_os.results import Check, ImportState, Provenance, StatedValue
-from agentic_os.text.fencing import one_line, visible
+from agentic_os.results import Check, ImportState, StatedValue
+from agentic_os.text.fencing import one_line
 
 _SAID: dict[ImportState, str] = {
     "missing": "leads nowhere",
@@ -19,12 +23,6 @@ _SAID: dict[ImportState, str] = {
     "too far": "lies further than the harness follows",
     "unreadable": "cannot be read",
 }
-_RULES = """
-SELECT project.id, file.path, document.line_start, document.line_end, file.sha256, document.body
-FROM document JOIN file ON file.pk = document.file JOIN project ON project.pk = document.project
-WHERE document.kind = 'instruction' AND NOT document.template
-ORDER BY project.id, file.path, document.line_start
-"""
 _DECLARED = """
 SELECT project.id, capability.section, capability.name, capability.declared, file.path
 FROM capability JOIN file ON file.pk = capability.file
@@ -66,15 +64,7 @@ def examine_instructions(
 
 def _rules(workspace: Workspace) -> Iterator[Check]:
     """Name a rule that repositories state with different values."""
-    found = (
-        statement
-        for project, path, start, end, sha256, body in workspace.store.connection.execute(_RULES)
-        for statement in statements(
-            visible(body),
-            Provenance(project=project, path=one_line(path), lines=(start, end), sha256=sha256),
-        )
-    )
-    for difference in differences(found):
+    for difference in rule_differences(workspace).data.differences:
         said = "; ".join(
             f"{one_line(stated.value)} ({', '.join(sorted(_projects(stated)))})"
             for stated in difference.values

@@ -7,7 +7,7 @@ on the disk is absolute. A project's folder is named by its root's name and the 
 from collections import Counter
 from collections.abc import Callable
 from pathlib import PurePath
-from typing import Any, Final
+from typing import Any, Final, get_args
 from urllib.parse import quote
 
 import msgspec
@@ -15,10 +15,12 @@ import msgspec
 from agentic_os.aggregate import questions
 from agentic_os.aggregate.changes import ChangesData, recent_changes
 from agentic_os.aggregate.instructions import instructions as told
+from agentic_os.aggregate.instructions import rule_differences
 from agentic_os.aggregate.workspace import Workspace
 from agentic_os.doctor.fleet import examine
 from agentic_os.results import Answer, DoctorData, ProjectView, ScanData, SearchData
 from agentic_os.tiers.graph.context import code_graph
+from agentic_os.tiers.graph.evidence import MarkKind, evidence
 from agentic_os.tiers.graph.links import links, stats
 from agentic_os.tiers.graph.near import find, neighbors
 from agentic_os.tiers.graph.paths import impact
@@ -80,7 +82,12 @@ def _place(path: str, named: dict[str, str]) -> str:
 
 def doctor(workspace: Workspace, asked: Question) -> Answer[DoctorData]:
     """Answer with the checks of the fleet."""
-    checks = tuple(examine(workspace, _scope(workspace, asked)))
+    wanted = asked.texts("check")
+    checks = tuple(
+        check
+        for check in examine(workspace, _scope(workspace, asked))
+        if not wanted or check.id in wanted
+    )
     counts: Counter[str] = Counter(check.status for check in checks)
     return Answer(data=DoctorData(checks=checks, counts=dict(counts)))
 
@@ -178,12 +185,26 @@ def graph_view(workspace: Workspace, asked: Question) -> Answer[Any]:
     if x0 is not None and y0 is not None and x1 is not None and y1 is not None:
         box = Box(x0=min(x0, x1), y0=min(y0, y1), x1=max(x0, x1), y1=max(y0, y1))
     return picture(
-        code_graph(workspace),
+        code_graph(workspace, check=False),
         box=box,
         pixels=asked.integer("px", 1_000, least=100, most=8_000),
         between=bool(asked.text("between")),
         lit=asked.texts("lit"),
     )
+
+
+def graph_evidence(workspace: Workspace, asked: Question) -> Answer[Any]:
+    """Answer with the edges that one link of the picture stands for."""
+    kinds = get_args(MarkKind)
+    one, other = (
+        (asked.choice(f"{end}_kind", kinds, "project"), asked.needed(end)) for end in ("a", "b")
+    )
+    return evidence(code_graph(workspace), one, other)
+
+
+def instruction_differences(workspace: Workspace, _asked: Question) -> Answer[Any]:
+    """Answer with the rules that repositories state differently."""
+    return rule_differences(workspace)
 
 
 def file(workspace: Workspace, asked: Question) -> Answer[PlaceData]:
@@ -235,8 +256,10 @@ FLEET: Final[dict[str, FleetDocument]] = {
     "capabilities": capabilities,
     "changes": changes,
     "instructions": instructions,
+    "instruction-differences": instruction_differences,
     "index-status": index_status,
     "graph-view": graph_view,
+    "graph-evidence": graph_evidence,
     "graph-find": graph_find,
     "graph-neighbors": graph_neighbors,
     "graph-impact": graph_impact,

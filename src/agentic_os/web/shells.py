@@ -18,6 +18,7 @@ PAGES: Final[Mapping[str, str]] = {
     "/file": "file",
     "/memory": "memory",
     "/capabilities": "capabilities",
+    "/instructions": "instructions",
     "/graph": "graph",
     "/aios": "aios",
     "/identity": "identity",
@@ -49,7 +50,10 @@ class Build:
             head=f'<script type="module" src="{self._address("page")}"></script>',
             style=self._address("style"),
             icon=self._address("icon"),
-            body=f'<body data-page="{html.escape(name)}"><div id="page"></div>'
+            # What the script draws over: a heading is there before it runs.
+            body=f'<body data-page="{html.escape(name)}"><div id="page"><header class="top">'
+            f'<strong class="brand">agentic-os</strong></header><main id="main"><h1>{title}</h1>'
+            '<p class="wait" role="status">Reading…</p></main></div>'
             "<noscript><p>This page needs its script; the commands answer the same."
             "</p></noscript></body>",
         )

@@ -3,6 +3,7 @@ text stays text. A violation of the policy, an error on the console, or a reques
 fails each of these tests.
 """
 
+import json
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,7 +13,10 @@ import pytest
 from playwright.sync_api import BrowserContext, ConsoleMessage, Request, expect, sync_playwright
 from playwright.sync_api import Page as Tab
 
+from agentic_os.tiers.graph.picture import CROSS
 from support.fleet.builder import FleetBuilder
+from support.graph.builder import GRAPH, graph_of
+from support.graph.code import pyproject
 from support.process.page import Page, served
 
 pytestmark = pytest.mark.services
@@ -23,11 +27,22 @@ PAGES = (
     "/search?q=lighthouse",
     "/memory",
     "/capabilities",
+    "/instructions",
     "/graph",
     "/aios?memory=off",
     "/identity",
     "/health?status=all",
 )
+CODE = {
+    "lib": {
+        "pyproject.toml": pyproject("fancy"),
+        "fancy/__init__.py": "def load(): ...\n\ndef load_all(): ...\n",
+    },
+    "app": {
+        "pyproject.toml": pyproject("app", "fancy"),
+        "app.py": "import fancy\n\ndef main():\n    fancy.load()\n",
+    },
+}
 EVIL = (
     '<img src=x onerror="window.__pwned=1"><script>window.__pwned=1</script>'
     '<svg onload="window.__pwned=1"></svg> [link](javascript:window.__pwned=1) \u202eexe.gnp'
@@ -89,6 +104,14 @@ def page(fleet: FleetBuilder) -> Iterator[Page]:
         project = fleet.project(name)
         project.fact("rate", f"- **Rate limit**: {words}\n\nThe lighthouse answers.\n")
         project.fact("same", "The same lighthouse in both.\n")
+        project.write("AGENTS.md", f"# Rules\n\n- **Line length**: {words[:2]}\n")
+        project.capabilities(skills={f"steer-{name}": "Steers", "deploy": f"Deploys a {name}"})
+    fleet.project("shop").write("CLAUDE.md", "Other words.\n")
+    for name, files in CODE.items():
+        coded = fleet.project(name, "obsidian-graphify")
+        for path, text in files.items():
+            coded.write(path, text)
+        coded.write(GRAPH, json.dumps(graph_of(files)))
     evil = fleet.project("evil")
     evil.fact("evil", f"lighthouse {EVIL}\n")
     with served(fleet.root) as page:
@@ -198,6 +221,88 @@ def test_differences_stand_side_by_side(opened: Callable[..., Watched]) -> None:
     sides = tab.locator(".difference .sides").first.locator(".value").all_inner_texts()
     assert sorted(sides) == ["20/s", "40/s"]
     assert tab.locator(".difference").count() >= 2
+
+
+def test_what_a_link_stands_for_is_shown_by_a_click_and_by_keys_alone(
+    opened: Callable[..., Watched],
+) -> None:
+    tab = opened().open("/graph")
+    row = tab.locator("tr", has_text="projects").filter(has_text="lib").first
+    row.wait_for()
+    row.get_by_role("button", name="Show").focus()
+    tab.keyboard.press("Enter")
+    evidence = tab.locator(".evidence")
+    evidence.locator("tbody tr").first.wait_for()
+    by_keys = evidence.locator("table").inner_text()
+    assert "fancy/__init__.py" in by_keys
+    assert "app.py" in by_keys
+    evidence.get_by_role("button", name="Close").click()
+    evidence.wait_for(state="detached")
+
+    # In the picture: the middle of a link, from where the camera puts the whole graph.
+    tab.evaluate("() => new Promise((done) => setTimeout(done, 500))")
+    tab.locator(".picture").scroll_into_view_if_needed()
+    box = tab.locator(".picture").bounding_box()
+    assert box is not None
+    view = tab.evaluate("async () => (await (await fetch('/api/graph-view')).json()).data")
+    extent, marks = view["extent"], view["marks"]
+    a, b = next(link[:2] for link in view["links"] if link[3] & CROSS)
+    middle = ((marks[a][at] + marks[b][at]) / 2 for at in (1, 2))
+    wide, high = extent["x1"] - extent["x0"], extent["y1"] - extent["y0"]
+    scale = 0.92 * min(box["width"] / wide, box["height"] / high)
+    x, y = (
+        start + length / 2 + (place - (extent[f"{axis}0"] + extent[f"{axis}1"]) / 2) * scale
+        for start, length, place, axis in zip(
+            (box["x"], box["y"]), (box["width"], box["height"]), middle, "xy", strict=True
+        )
+    )
+    tab.mouse.click(x, y)
+    evidence.locator("tbody tr").first.wait_for()
+    assert "fancy/__init__.py" in evidence.inner_text()
+    tab.locator(".picture").focus()
+    tab.keyboard.press("Escape")
+    evidence.wait_for(state="detached")
+
+
+def test_a_drag_moves_the_picture_and_asks_for_what_it_shows(
+    opened: Callable[..., Watched],
+) -> None:
+    tab = opened().open("/graph")
+    tab.locator("h3", has_text="Links of the view").wait_for()
+    asked: list[str] = []
+    tab.on("request", lambda request: asked.append(request.url))
+    before = tab.locator(".picture").screenshot()
+    box = tab.locator(".picture").bounding_box()
+    assert box is not None
+    tab.mouse.move(box["x"] + 300, box["y"] + 200)
+    tab.mouse.down()
+    tab.mouse.move(box["x"] + 340, box["y"] + 230, steps=8)
+    tab.mouse.up()
+    tab.evaluate("() => new Promise((done) => setTimeout(done, 800))")
+
+    assert tab.locator(".picture").screenshot() != before
+    assert any("graph-view" in url for url in asked)
+
+
+def test_instructions_and_the_matrix_of_kinds(opened: Callable[..., Watched]) -> None:
+    tab = opened().open("/instructions")
+    sides = tab.locator(".difference").first
+    sides.wait_for()
+    assert "Line length" in sides.inner_text()
+    assert {"AGENTS.md:3"} == {
+        text.rpartition(" ")[2] for text in sides.locator("li").all_inner_texts()
+    }
+    drift = tab.get_by_role("region", name="Drift inside a repository")
+    assert "AGENTS.md and CLAUDE.md differ" in drift.inner_text()
+    matrix = tab.get_by_role("region", name="Harnesses by project")
+    assert "AGENTS.md" in matrix.inner_text()
+    tab.get_by_label("Filter").fill("till")
+    expect(matrix.locator("tbody tr")).to_have_count(1)
+    tab.get_by_role("link", name="Capabilities").click()
+    kinds = tab.get_by_role("region", name="Kinds by project")
+    kinds.wait_for()
+    assert "skill" in kinds.inner_text()
+    assert kinds.locator("tbody tr").count() >= 2
 
 
 def test_an_edit_is_on_the_open_page_by_itself(

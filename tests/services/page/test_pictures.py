@@ -20,6 +20,7 @@ PAGES = {
     "search": "/search?q=rate+limit",
     "memory": "/memory",
     "capabilities": "/capabilities",
+    "instructions": "/instructions",
     "graph": "/graph",
     "identity": "/identity",
     "health": "/health",

@@ -1,9 +1,12 @@
-// The picture, in WebGL2: one program for marks and one for links. Buffers are made once and refilled.
+// The picture, in WebGL2. What a view holds is put into buffers once, in the layout's own units;
+// moving the view changes three numbers and draws again.
+//
 // In software rendering one-pixel lines are ten to forty times cheaper than the quads of the
 // libraries (docs/adr, the page), so links inside a project are lines; those between projects are
-// few, and are drawn as quads of two pixels.
+// few, and are drawn as bands of two pixels. Places are kept from a point near the view, since
+// thirty-two bits hold too few digits for the whole plane at a high zoom.
 
-import { colourOf, pixels, toScreen, type Camera, type Link, type Mark, type Size } from "./view.ts";
+import { MIN_PIXELS, colourOf, type Camera, type Link, type Mark, type Size } from "./view.ts";
 
 export type Colour = readonly [number, number, number];
 
@@ -14,45 +17,66 @@ export interface Theme {
   lit: Colour;
 }
 
+const PLACED = `
+uniform vec2 middle; uniform float scale; uniform vec2 size;
+vec2 onScreen(vec2 place) { return (place - middle) * scale; }
+vec4 clip(vec2 at) { return vec4(at.x / size.x * 2.0, -at.y / size.y * 2.0, 0.0, 1.0); }
+`;
 const MARK_VERTEX = `#version 300 es
 in vec2 place; in float radius; in vec4 colour; in float shape;
-uniform vec2 size;
-out vec4 tint; flat out float form; flat out float width;
+${PLACED}
+out vec4 tint; out vec2 at; flat out float form; flat out float width;
 void main() {
-  gl_Position = vec4(place.x / size.x * 2.0 - 1.0, 1.0 - place.y / size.y * 2.0, 0.0, 1.0);
-  gl_PointSize = radius * 2.0 + 2.0;
-  tint = colour; form = shape; width = radius;
+  width = max(radius * scale, ${MIN_PIXELS.toFixed(1)});
+  at = vec2(float(gl_VertexID & 1) * 2.0 - 1.0, float(gl_VertexID >> 1) * 2.0 - 1.0) * (width + 1.0);
+  gl_Position = clip(onScreen(place) + at);
+  tint = colour; form = shape;
 }`;
 const MARK_FRAGMENT = `#version 300 es
 precision mediump float;
-in vec4 tint; flat in float form; flat in float width;
+in vec4 tint; in vec2 at; flat in float form; flat in float width;
 out vec4 colour;
 void main() {
-  vec2 at = (gl_PointCoord - 0.5) * (width * 2.0 + 2.0);
   float distance = form < 0.5 ? length(at) : form < 1.5 ? max(abs(at.x), abs(at.y)) * 1.15 : (abs(at.x) + abs(at.y)) * 0.85;
   float edge = clamp(width + 0.5 - distance, 0.0, 1.0);
   float rim = form < 1.5 && width > 14.0 ? mix(1.0, 0.25, clamp(width - 2.0 - distance, 0.0, 1.0)) : 1.0;
   colour = vec4(tint.rgb, tint.a * edge * rim);
 }`;
-const LINK_VERTEX = `#version 300 es
-in vec2 place; in vec4 colour;
-uniform vec2 size;
-out vec4 tint;
-void main() {
-  gl_Position = vec4(place.x / size.x * 2.0 - 1.0, 1.0 - place.y / size.y * 2.0, 0.0, 1.0);
-  tint = colour;
-}`;
-const LINK_FRAGMENT = `#version 300 es
+const LINE_VERTEX = `#version 300 es
+in vec2 place;
+${PLACED}
+void main() { gl_Position = clip(onScreen(place)); }`;
+const LINE_FRAGMENT = `#version 300 es
 precision mediump float;
-in vec4 tint;
+uniform vec4 tint;
 out vec4 colour;
 void main() { colour = tint; }`;
+const BAND_VERTEX = `#version 300 es
+in vec2 start; in vec2 end; in vec4 colour; in float dashed;
+${PLACED}
+out vec4 tint; out float along; flat out float broken;
+void main() {
+  vec2 a = onScreen(start); vec2 b = onScreen(end);
+  float reach = max(length(b - a), 0.001);
+  vec2 side = vec2(a.y - b.y, b.x - a.x) / reach;
+  float far = float(gl_VertexID >> 1);
+  gl_Position = clip(mix(a, b, far) + side * (float(gl_VertexID & 1) * 2.0 - 1.0));
+  tint = colour; along = far * reach; broken = dashed;
+}`;
+const BAND_FRAGMENT = `#version 300 es
+precision mediump float;
+in vec4 tint; in float along; flat in float broken;
+out vec4 colour;
+void main() {
+  if (broken > 0.5 && mod(along, 12.0) > 6.0) discard;
+  colour = tint;
+}`;
 
-const SHAPES: Record<Mark["kind"], number> = { project: 0, file: 1, symbol: 2 };
-const MARK_FLOATS = 8;
-const LINK_FLOATS = 6;
-const CROSS_PIXELS = 2;
-const DASH_PIXELS = 6;
+const SHAPES: Record<Mark["kind"], number> = { project: 0, community: 0, file: 1, symbol: 2 };
+const MARK_MEMBERS = [["place", 2], ["radius", 1], ["colour", 4], ["shape", 1]] as const;
+const LINE_MEMBERS = [["place", 2]] as const;
+const BAND_MEMBERS = [["start", 2], ["end", 2], ["colour", 4], ["dashed", 1]] as const;
+type Members = readonly (readonly [name: string, floats: number])[];
 
 function program(gl: WebGL2RenderingContext, vertex: string, fragment: string): WebGLProgram {
   const made = gl.createProgram();
@@ -67,20 +91,74 @@ function program(gl: WebGL2RenderingContext, vertex: string, fragment: string): 
   return made;
 }
 
+/** One kind of thing: its program, and a buffer that is made once and refilled. */
+class Layer {
+  readonly #gl: WebGL2RenderingContext;
+  readonly #program: WebGLProgram;
+  readonly #array: WebGLVertexArrayObject;
+  readonly #buffer: WebGLBuffer;
+  readonly #places: Record<"middle" | "scale" | "size" | "tint", WebGLUniformLocation | null>;
+  readonly floats: number;
+  count = 0;
+
+  constructor(gl: WebGL2RenderingContext, vertex: string, fragment: string, members: Members, instanced: boolean) {
+    this.#gl = gl;
+    this.#program = program(gl, vertex, fragment);
+    this.#array = gl.createVertexArray();
+    this.#buffer = gl.createBuffer();
+    const at = (name: string) => gl.getUniformLocation(this.#program, name);
+    this.#places = { middle: at("middle"), scale: at("scale"), size: at("size"), tint: at("tint") };
+    this.floats = members.reduce((sum, [, count]) => sum + count, 0);
+    gl.bindVertexArray(this.#array);
+    gl.bindBuffer(gl.ARRAY_BUFFER, this.#buffer);
+    let offset = 0;
+    for (const [name, count] of members) {
+      const place = gl.getAttribLocation(this.#program, name);
+      gl.enableVertexAttribArray(place);
+      gl.vertexAttribPointer(place, count, gl.FLOAT, false, this.floats * 4, offset);
+      if (instanced) gl.vertexAttribDivisor(place, 1);
+      offset += count * 4;
+    }
+    gl.bindVertexArray(null);
+  }
+
+  fill(values: Float32Array): void {
+    this.count = values.length / this.floats;
+    this.#gl.bindBuffer(this.#gl.ARRAY_BUFFER, this.#buffer);
+    this.#gl.bufferData(this.#gl.ARRAY_BUFFER, values, this.#gl.STATIC_DRAW);
+  }
+
+  use(x: number, y: number, scale: number, size: Size, tint?: readonly [number, number, number, number]): boolean {
+    if (this.count === 0) return false;
+    const gl = this.#gl;
+    gl.useProgram(this.#program);
+    gl.bindVertexArray(this.#array);
+    gl.uniform2f(this.#places.middle, x, y);
+    gl.uniform1f(this.#places.scale, scale);
+    gl.uniform2f(this.#places.size, size.width, size.height);
+    if (tint) gl.uniform4f(this.#places.tint, ...tint);
+    return true;
+  }
+}
+
 export class Picture {
   readonly #gl: WebGL2RenderingContext;
-  readonly #marks: WebGLProgram;
-  readonly #links: WebGLProgram;
-  readonly #buffer: WebGLBuffer;
-  #floats = new Float32Array(1 << 16);
+  readonly #marks: Layer;
+  readonly #lines: Layer;
+  readonly #bands: Layer;
+  readonly #lit: Layer;
+  #origin = { x: 0, y: 0 };
+  #line: readonly [number, number, number, number] = [0, 0, 0, 0];
 
   private constructor(gl: WebGL2RenderingContext) {
     this.#gl = gl;
-    this.#marks = program(gl, MARK_VERTEX, MARK_FRAGMENT);
-    this.#links = program(gl, LINK_VERTEX, LINK_FRAGMENT);
-    this.#buffer = gl.createBuffer();
+    this.#marks = new Layer(gl, MARK_VERTEX, MARK_FRAGMENT, MARK_MEMBERS, true);
+    this.#lines = new Layer(gl, LINE_VERTEX, LINE_FRAGMENT, LINE_MEMBERS, false);
+    this.#bands = new Layer(gl, BAND_VERTEX, BAND_FRAGMENT, BAND_MEMBERS, true);
+    this.#lit = new Layer(gl, BAND_VERTEX, BAND_FRAGMENT, BAND_MEMBERS, true);
     gl.enable(gl.BLEND);
-    gl.blendFunc(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA);
+    // The canvas is premultiplied: with one function for both, what is half clear is drawn too faint.
+    gl.blendFuncSeparate(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA, gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
   }
 
   /** The picture on a canvas; undefined where the browser draws no WebGL2. */
@@ -89,105 +167,63 @@ export class Picture {
     return gl ? new Picture(gl) : undefined;
   }
 
-  draw(marks: readonly Mark[], links: readonly Link[], camera: Camera, size: Size, ratio: number, theme: Theme, lit: ReadonlySet<number>): void {
+  /** Take a view in; `chosen` is a link that stands out, beside what is lit. */
+  load(marks: readonly Mark[], links: readonly Link[], theme: Theme, lit: ReadonlySet<number>, chosen: Link | undefined): void {
+    const [first] = marks;
+    this.#origin = first ? { x: first.x, y: first.y } : { x: 0, y: 0 };
+    const { x: ox, y: oy } = this.#origin;
+    const dim = lit.size > 0;
+    const discs = new Float32Array(marks.length * this.#marks.floats);
+    marks.forEach((mark, index) => {
+      const [red, green, blue] = lit.has(index) ? theme.lit : theme.palette[colourOf(mark.project, theme.palette.length)]!;
+      const at = index * this.#marks.floats;
+      discs[at] = mark.x - ox;
+      discs[at + 1] = mark.y - oy;
+      discs[at + 2] = mark.r;
+      discs[at + 3] = red;
+      discs[at + 4] = green;
+      discs[at + 5] = blue;
+      discs[at + 6] = dim && !lit.has(index) ? 0.3 : 0.95;
+      discs[at + 7] = SHAPES[mark.kind];
+    });
+    this.#marks.fill(discs);
+    const stands = (link: Link) => link === chosen || (lit.has(link.a) && lit.has(link.b));
+    const inner = links.filter((link) => !link.cross && !stands(link));
+    const lines = new Float32Array(inner.length * 4);
+    inner.forEach((link, index) => {
+      const [a, b] = [marks[link.a]!, marks[link.b]!];
+      lines[index * 4] = a.x - ox;
+      lines[index * 4 + 1] = a.y - oy;
+      lines[index * 4 + 2] = b.x - ox;
+      lines[index * 4 + 3] = b.y - oy;
+    });
+    this.#lines.fill(lines);
+    this.#line = [...theme.inner, Math.max(0.06, Math.min(0.5, 8 / Math.sqrt(inner.length + 1))) * (dim ? 0.4 : 1)];
+    this.#bands.fill(this.#banded(marks, links.filter((link) => link.cross && !stands(link)), theme.cross, dim ? 0.35 : 0.9));
+    this.#lit.fill(this.#banded(marks, links.filter(stands), theme.lit, 1));
+  }
+
+  #banded(marks: readonly Mark[], links: readonly Link[], colour: Colour, alpha: number): Float32Array {
+    const { x: ox, y: oy } = this.#origin;
+    const floats = this.#bands.floats;
+    const values = new Float32Array(links.length * floats);
+    links.forEach((link, index) => {
+      const [a, b] = [marks[link.a]!, marks[link.b]!];
+      values.set([a.x - ox, a.y - oy, b.x - ox, b.y - oy, ...colour, alpha, Number(link.ambiguous)], index * floats);
+    });
+    return values;
+  }
+
+  draw(camera: Camera, size: Size, ratio: number): void {
     const gl = this.#gl;
     gl.viewport(0, 0, Math.round(size.width * ratio), Math.round(size.height * ratio));
     gl.clearColor(0, 0, 0, 0);
     gl.clear(gl.COLOR_BUFFER_BIT);
-    const places = marks.map((mark) => toScreen(camera, size, mark.x, mark.y));
-    const dim = lit.size > 0;
-    const inner = links.filter((link) => !link.cross);
-    const alpha = Math.max(0.06, Math.min(0.5, 8 / Math.sqrt(inner.length + 1))) * (dim ? 0.4 : 1);
-    this.#lines(inner, places, theme.inner, alpha, size);
-    this.#bands(links.filter((link) => link.cross && !isLit(link, lit)), places, theme.cross, dim ? 0.35 : 0.9, size);
-    this.#discs(marks, places, camera, size, ratio, theme, lit);
-    this.#bands(links.filter((link) => isLit(link, lit)), places, theme.lit, 1, size);
-  }
-
-  #room(floats: number): Float32Array {
-    if (this.#floats.length < floats) this.#floats = new Float32Array(1 << Math.ceil(Math.log2(floats)));
-    return this.#floats;
-  }
-
-  #lines(links: readonly Link[], places: readonly [number, number][], colour: Colour, alpha: number, size: Size): void {
-    const floats = this.#room(links.length * 2 * LINK_FLOATS);
-    let at = 0;
-    for (const link of links) {
-      for (const [x, y] of [places[link.a]!, places[link.b]!]) {
-        floats.set([x, y, ...colour, alpha], at);
-        at += LINK_FLOATS;
-      }
-    }
-    this.#strokes(floats.subarray(0, at), at / LINK_FLOATS, this.#gl.LINES, size);
-  }
-
-  /** Links between projects: bands of two pixels, dashed where they are ambiguous. */
-  #bands(links: readonly Link[], places: readonly [number, number][], colour: Colour, alpha: number, size: Size): void {
-    const pieces: [number, number, number, number][] = [];
-    for (const link of links) {
-      const [[x0, y0], [x1, y1]] = [places[link.a]!, places[link.b]!];
-      if (!link.ambiguous) {
-        pieces.push([x0, y0, x1, y1]);
-        continue;
-      }
-      const steps = Math.min(200, Math.max(1, Math.floor(Math.hypot(x1 - x0, y1 - y0) / DASH_PIXELS)));
-      for (let step = 0; step < steps; step += 2) {
-        const [from, to] = [step / steps, (step + 1) / steps];
-        pieces.push([x0 + (x1 - x0) * from, y0 + (y1 - y0) * from, x0 + (x1 - x0) * to, y0 + (y1 - y0) * to]);
-      }
-    }
-    const floats = this.#room(pieces.length * 6 * LINK_FLOATS);
-    let at = 0;
-    for (const [x0, y0, x1, y1] of pieces) {
-      const length = Math.hypot(x1 - x0, y1 - y0) || 1;
-      const [nx, ny] = [(-(y1 - y0) / length) * (CROSS_PIXELS / 2), ((x1 - x0) / length) * (CROSS_PIXELS / 2)];
-      const corners = [[x0 + nx, y0 + ny], [x0 - nx, y0 - ny], [x1 + nx, y1 + ny], [x1 + nx, y1 + ny], [x0 - nx, y0 - ny], [x1 - nx, y1 - ny]];
-      for (const [x, y] of corners) {
-        floats.set([x!, y!, ...colour, alpha], at);
-        at += LINK_FLOATS;
-      }
-    }
-    this.#strokes(floats.subarray(0, at), at / LINK_FLOATS, this.#gl.TRIANGLES, size);
-  }
-
-  #strokes(floats: Float32Array, vertices: number, mode: number, size: Size): void {
-    if (vertices === 0) return;
-    const gl = this.#gl;
-    gl.useProgram(this.#links);
-    this.#fill(floats, this.#links, [["place", 2], ["colour", 4]], size);
-    gl.drawArrays(mode, 0, vertices);
-  }
-
-  #discs(marks: readonly Mark[], places: readonly [number, number][], camera: Camera, size: Size, ratio: number, theme: Theme, lit: ReadonlySet<number>): void {
-    const floats = this.#room(marks.length * MARK_FLOATS);
-    let at = 0;
-    marks.forEach((mark, index) => {
-      const colour = lit.has(index) ? theme.lit : theme.palette[colourOf(mark.project, theme.palette.length)]!;
-      const alpha = lit.size > 0 && !lit.has(index) ? 0.3 : 0.95;
-      floats.set([...places[index]!, pixels(mark, camera.scale) * ratio, ...colour, alpha, SHAPES[mark.kind]], at);
-      at += MARK_FLOATS;
-    });
-    if (at === 0) return;
-    const gl = this.#gl;
-    gl.useProgram(this.#marks);
-    this.#fill(floats.subarray(0, at), this.#marks, [["place", 2], ["radius", 1], ["colour", 4], ["shape", 1]], size);
-    gl.drawArrays(gl.POINTS, 0, marks.length);
-  }
-
-  #fill(floats: Float32Array, used: WebGLProgram, members: readonly [name: string, size: number][], size: Size): void {
-    const gl = this.#gl;
-    gl.bindBuffer(gl.ARRAY_BUFFER, this.#buffer);
-    gl.bufferData(gl.ARRAY_BUFFER, floats, gl.DYNAMIC_DRAW);
-    const stride = members.reduce((sum, [, count]) => sum + count, 0) * 4;
-    let offset = 0;
-    for (const [name, count] of members) {
-      const place = gl.getAttribLocation(used, name);
-      gl.enableVertexAttribArray(place);
-      gl.vertexAttribPointer(place, count, gl.FLOAT, false, stride, offset);
-      offset += count * 4;
-    }
-    gl.uniform2f(gl.getUniformLocation(used, "size"), size.width, size.height);
+    const [x, y] = [camera.x - this.#origin.x, camera.y - this.#origin.y];
+    if (this.#lines.use(x, y, camera.scale, size, this.#line)) gl.drawArrays(gl.LINES, 0, this.#lines.count);
+    if (this.#bands.use(x, y, camera.scale, size)) gl.drawArraysInstanced(gl.TRIANGLE_STRIP, 0, 4, this.#bands.count);
+    if (this.#marks.use(x, y, camera.scale, size)) gl.drawArraysInstanced(gl.TRIANGLE_STRIP, 0, 4, this.#marks.count);
+    if (this.#lit.use(x, y, camera.scale, size)) gl.drawArraysInstanced(gl.TRIANGLE_STRIP, 0, 4, this.#lit.count);
+    gl.bindVertexArray(null);
   }
 }
-
-const isLit = (link: Link, lit: ReadonlySet<number>): boolean => lit.has(link.a) && lit.has(link.b);

@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Picture as Drawn, type Colour, type Theme } from "./draw.ts";
-import { hit, labelled, neighbour, toScreen, zoomed, type Camera, type Link, type Mark, type Size } from "./view.ts";
+import { hit, hitLink, isRegion, labelPlace, labelled, neighbour, zoomed, type Camera, type Link, type Mark, type Size } from "./view.ts";
 
 const PALETTE = 8;
 const PAN_PIXELS = 80;
@@ -37,11 +37,13 @@ function writeLabels(canvas: HTMLCanvasElement, marks: readonly Mark[], camera: 
   pen.fillStyle = style.getPropertyValue("--text");
   for (const at of labelled(marks, camera, size, always)) {
     const mark = marks[at]!;
-    const [x, y] = toScreen(camera, size, mark.x, mark.y);
-    pen.strokeText(mark.label, x, y + 4);
-    pen.fillText(mark.label, x, y + 4);
+    const [x, y] = labelPlace(mark, camera, size);
+    pen.strokeText(mark.label, x, y);
+    pen.fillText(mark.label, x, y);
   }
 }
+
+const REST_MILLISECONDS = 60;
 
 export function Picture(properties: {
   marks: readonly Mark[];
@@ -49,17 +51,25 @@ export function Picture(properties: {
   camera: Camera;
   lit: ReadonlySet<number>;
   chosen: number;
+  link: Link | undefined;
   summary: string;
   onCamera: (camera: Camera, size: Size) => void;
   onChoose: (at: number) => void;
+  onLink: (link: Link | undefined) => void;
   onOpen: (at: number) => void;
 }) {
-  const { marks, links, camera, lit, chosen } = properties;
+  const { marks, links, lit, chosen } = properties;
   const frame = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const labels = useRef<HTMLCanvasElement>(null);
   const drawn = useRef<Drawn | undefined>(undefined);
   const dragged = useRef<{ x: number; y: number; moved: boolean } | undefined>(undefined);
+  // The camera moves here, and the page is told of it once it rests: a drag asks and renders nothing.
+  const moving = useRef(properties.camera);
+  const told = useRef(properties.camera);
+  const written = useRef<Camera | undefined>(undefined);
+  const pending = useRef(0);
+  const resting = useRef(0);
   const [size, setSize] = useState<Size>({ width: 0, height: 0 });
   const [able, setAble] = useState(true);
   const [dark, setDark] = useState(0);
@@ -85,29 +95,60 @@ export function Picture(properties: {
     return () => {
       watch.disconnect();
       scheme.removeEventListener("change", changed);
+      cancelAnimationFrame(pending.current);
+      clearTimeout(resting.current);
     };
   }, []);
 
   useEffect(() => {
-    if (size.width > 0) properties.onCamera(camera, size);
+    if (size.width > 0) properties.onCamera(moving.current, size);
   }, [size.width, size.height]);
 
-  useEffect(() => {
-    if (!drawn.current || size.width === 0) return undefined;
-    const request = requestAnimationFrame(() => {
-      const ratio = Math.min(2, devicePixelRatio || 1);
-      for (const one of [canvas.current!, labels.current!]) {
-        const [width, height] = [Math.round(size.width * ratio), Math.round(size.height * ratio)];
-        if (one.width !== width) one.width = width;
-        if (one.height !== height) one.height = height;
-      }
-      drawn.current!.draw(marks, links, camera, size, ratio, theme(), lit);
-      writeLabels(labels.current!, marks, camera, size, ratio, new Set(chosen >= 0 ? [chosen, ...lit] : lit));
-    });
-    return () => cancelAnimationFrame(request);
-  }, [marks, links, camera, lit, chosen, size, dark]);
+  // A camera of somebody else's is taken over; the one that was told from here is not.
+  if (properties.camera !== told.current) {
+    told.current = properties.camera;
+    moving.current = properties.camera;
+  }
 
-  const move = (next: Camera) => properties.onCamera(next, size);
+  const always = new Set(chosen >= 0 ? [chosen, ...lit] : lit);
+  const paint = (quick: boolean) => {
+    if (!drawn.current || size.width === 0) return;
+    const ratio = Math.min(2, devicePixelRatio || 1);
+    for (const one of [canvas.current!, labels.current!]) {
+      const [width, height] = [Math.round(size.width * ratio), Math.round(size.height * ratio)];
+      if (one.width !== width) one.width = width;
+      if (one.height !== height) one.height = height;
+    }
+    const camera = moving.current;
+    drawn.current.draw(camera, size, ratio);
+    const last = written.current;
+    if (quick && last && last.scale === camera.scale) {
+      // Labels move with the picture, and are written anew once it rests.
+      labels.current!.style.transform = `translate(${(last.x - camera.x) * camera.scale}px, ${(last.y - camera.y) * camera.scale}px)`;
+      return;
+    }
+    labels.current!.style.transform = "";
+    writeLabels(labels.current!, marks, camera, size, ratio, always);
+    written.current = camera;
+  };
+  useEffect(() => {
+    drawn.current?.load(marks, links, theme(), lit, properties.link);
+  }, [marks, links, lit, dark, able, properties.link]);
+  useEffect(() => {
+    const request = requestAnimationFrame(() => paint(false));
+    return () => cancelAnimationFrame(request);
+  }, [marks, links, properties.camera, lit, chosen, size, dark, properties.link]);
+
+  const move = (next: Camera) => {
+    moving.current = next;
+    cancelAnimationFrame(pending.current);
+    pending.current = requestAnimationFrame(() => paint(true));
+    clearTimeout(resting.current);
+    resting.current = setTimeout(() => {
+      told.current = next;
+      properties.onCamera(next, size);
+    }, REST_MILLISECONDS);
+  };
   const place = (event: MouseEvent): [number, number] => {
     const box = frame.current!.getBoundingClientRect();
     return [event.clientX - box.left, event.clientY - box.top];
@@ -118,6 +159,7 @@ export function Picture(properties: {
     const [dx, dy] = [event.clientX - last.x, event.clientY - last.y];
     if (!last.moved && Math.hypot(dx, dy) < 4) return;
     dragged.current = { x: event.clientX, y: event.clientY, moved: true };
+    const camera = moving.current;
     move({ ...camera, x: camera.x - dx / camera.scale, y: camera.y - dy / camera.scale });
   };
   const onPointerUp = (event: PointerEvent) => {
@@ -125,23 +167,32 @@ export function Picture(properties: {
     dragged.current = undefined;
     if (!last || last.moved) return;
     const [x, y] = place(event);
-    properties.onChoose(hit(marks, camera, size, x, y));
+    const camera = moving.current;
+    const mark = hit(marks, camera, size, x, y);
+    const solid = mark >= 0 && !isRegion(marks[mark]!, camera.scale);
+    const link = solid ? -1 : hitLink(links, marks, camera, size, x, y);
+    properties.onLink(links[link]);
+    properties.onChoose(link >= 0 ? -1 : mark);
   };
   const onWheel = (event: WheelEvent) => {
     event.preventDefault();
     const [x, y] = place(event);
-    move(zoomed(camera, size, event.deltaY < 0 ? ZOOM : 1 / ZOOM, x, y));
+    move(zoomed(moving.current, size, event.deltaY < 0 ? ZOOM : 1 / ZOOM, x, y));
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const arrows: Record<string, [number, number]> = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
     const arrow = arrows[event.key];
     const [x, y] = [size.width / 2, size.height / 2];
+    const camera = moving.current;
     if (arrow && event.shiftKey) move({ ...camera, x: camera.x + (arrow[0] * PAN_PIXELS) / camera.scale, y: camera.y + (arrow[1] * PAN_PIXELS) / camera.scale });
     else if (arrow) properties.onChoose(neighbour(marks, chosen, arrow[0], arrow[1]));
     else if (event.key === "+" || event.key === "=") move(zoomed(camera, size, ZOOM, x, y));
     else if (event.key === "-") move(zoomed(camera, size, 1 / ZOOM, x, y));
     else if (event.key === "Enter" && chosen >= 0) properties.onOpen(chosen);
-    else if (event.key === "Escape") properties.onChoose(-1);
+    else if (event.key === "Escape") {
+      properties.onChoose(-1);
+      properties.onLink(undefined);
+    }
     else return;
     event.preventDefault();
   };
@@ -151,7 +202,7 @@ export function Picture(properties: {
       class={`picture${able ? "" : " unable"}`}
       tabIndex={0}
       role="application"
-      aria-label={`Picture of the graph: ${properties.summary}. Arrow keys choose a mark, with shift they move the view, plus and minus zoom, Enter opens. The table below says the same.`}
+      aria-label={`Picture of the graph: ${properties.summary}. Arrow keys choose a mark, with shift they move the view, plus and minus zoom, Enter opens, a click on a link shows its evidence. The table below says the same.`}
       onPointerDown={(event) => {
         dragged.current = { x: event.clientX, y: event.clientY, moved: false };
         frame.current!.setPointerCapture(event.pointerId);
@@ -160,7 +211,7 @@ export function Picture(properties: {
       onPointerUp={onPointerUp}
       onDblClick={(event) => {
         const [x, y] = place(event);
-        move(zoomed(camera, size, ZOOM * ZOOM, x, y));
+        move(zoomed(moving.current, size, ZOOM * ZOOM, x, y));
       }}
       onWheel={onWheel}
       onKeyDown={onKeyDown}

@@ -26,7 +26,7 @@ export interface Mark {
   y: number;
   r: number;
   project: string;
-  kind: "project" | "file" | "symbol";
+  kind: "project" | "community" | "file" | "symbol";
   label: string;
   /** How many nodes of the graph it stands for. */
   nodes: number;
@@ -74,7 +74,7 @@ export function fitted(box: Box, size: Size): Camera {
   return { x: (box.x0 + box.x1) / 2, y: (box.y0 + box.y1) / 2, scale };
 }
 
-const MIN_PIXELS = 3;
+export const MIN_PIXELS = 3;
 
 /** The radius of a mark on the screen, never too small to see. */
 export const pixels = (mark: Mark, scale: number): number => Math.max(MIN_PIXELS, mark.r * scale);
@@ -92,19 +92,46 @@ export function hit(marks: readonly Mark[], camera: Camera, size: Size, x: numbe
   return found;
 }
 
+/** A link is found this far from its line. */
+const LINK_PIXELS = 6;
+
+/** The link under a point of the screen: the nearest, those between projects first; -1 for none. */
+export function hitLink(links: readonly Link[], marks: readonly Mark[], camera: Camera, size: Size, x: number, y: number): number {
+  let [found, distance] = [-1, LINK_PIXELS];
+  for (let at = 0; at < links.length; at += 1) {
+    const link = links[at]!;
+    const crossed = found >= 0 && links[found]!.cross;
+    if (crossed && !link.cross) continue;
+    const [a, b] = [marks[link.a]!, marks[link.b]!];
+    const [ax, ay] = toScreen(camera, size, a.x, a.y);
+    const [bx, by] = toScreen(camera, size, b.x, b.y);
+    const [dx, dy] = [bx - ax, by - ay];
+    const along = Math.min(1, Math.max(0, ((x - ax) * dx + (y - ay) * dy) / (dx * dx + dy * dy || 1)));
+    const away = Math.hypot(ax + along * dx - x, ay + along * dy - y);
+    if (away < distance || (away < LINK_PIXELS && link.cross && !crossed)) [found, distance] = [at, away];
+  }
+  return found;
+}
+
+/** Whether a mark is an open region on the screen: what lies in it, or passes through, goes first. */
+export function isRegion(mark: Mark, scale: number): boolean {
+  return (mark.kind === "project" || mark.kind === "community") && pixels(mark, scale) > REGION_PIXELS;
+}
+
+const REGION_PIXELS = 14;
 const CELL = { width: 120, height: 22 };
 const MAX_LABELS = 150;
 const LABELLED_PIXELS = 8;
 
 /** The marks that get a label: the largest of each cell of a grid over the screen. */
 export function labelled(marks: readonly Mark[], camera: Camera, size: Size, always: ReadonlySet<number>): number[] {
-  const order = marks.map((_, at) => at).sort((one, other) =>
-    Number(always.has(other)) - Number(always.has(one)) || marks[other]!.r - marks[one]!.r || one - other);
+  const bySize = order(marks);
+  const first = [...always].filter((at) => at < marks.length);
   const taken = new Set<string>();
   const found: number[] = [];
-  for (const at of order) {
+  for (const at of first.length ? [...first, ...bySize.filter((at) => !always.has(at))] : bySize) {
     const mark = marks[at]!;
-    const [x, y] = toScreen(camera, size, mark.x, mark.y);
+    const [x, y] = labelPlace(mark, camera, size);
     if (x < 0 || y < 0 || x > size.width || y > size.height) continue;
     if (mark.kind !== "project" && mark.r * camera.scale < LABELLED_PIXELS && !always.has(at)) continue;
     const cell = `${Math.floor(x / CELL.width)}:${Math.floor(y / CELL.height)}`;
@@ -114,6 +141,24 @@ export function labelled(marks: readonly Mark[], camera: Camera, size: Size, alw
     if (found.length >= MAX_LABELS) break;
   }
   return found;
+}
+
+/** Where a mark's label stands: a region's at its upper rim, since what lies in it has its own. */
+export function labelPlace(mark: Mark, camera: Camera, size: Size): [number, number] {
+  const [x, y] = toScreen(camera, size, mark.x, mark.y);
+  return isRegion(mark, camera.scale) ? [x, Math.max(14, y - pixels(mark, camera.scale) + 14)] : [x, y + 4];
+}
+
+const orders = new WeakMap<readonly Mark[], number[]>();
+
+/** The marks of a view from the largest to the smallest, sorted once. */
+function order(marks: readonly Mark[]): number[] {
+  let known = orders.get(marks);
+  if (!known) {
+    known = marks.map((_, at) => at).sort((one, other) => marks[other]!.r - marks[one]!.r || one - other);
+    orders.set(marks, known);
+  }
+  return known;
 }
 
 /** The next mark in the direction of an arrow key, for moving without a pointer. */

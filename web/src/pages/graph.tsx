@@ -18,7 +18,7 @@ export interface ViewData {
   lit: number[];
 }
 
-const KINDS = ["project", "file", "symbol"] as const;
+const KINDS = ["project", "file", "symbol", "community"] as const;
 const CROSS = 1;
 const AMBIGUOUS = 2;
 
@@ -35,8 +35,6 @@ function viewOf(data: ViewData): View {
 }
 
 const EMPTY: View = { marks: [], links: [] };
-const REST_MILLISECONDS = 60;
-
 export function Graph() {
   const [name, setName] = useParameter("name");
   const [project, setProject] = useParameter("project");
@@ -46,10 +44,11 @@ export function Graph() {
   const [camera, setCamera] = useState<Camera | undefined>(undefined);
   const [size, setSize] = useState<Size>({ width: 0, height: 0 });
   const [chosen, setChosen] = useState(-1);
+  const [link, setLink] = useState<Link | undefined>(undefined);
+  const [ends, setEnds] = useState<readonly [Mark, Mark] | undefined>(undefined);
   const placed = useRef(false);
   const [nodes, setNodes] = useState<readonly string[]>([]);
-  const rested = useRested(camera, REST_MILLISECONDS);
-  const box = rested && askedBox(rested, size);
+  const box = camera && askedBox(camera, size);
   const rounded = (value: number) => Number(value.toPrecision(6));
   const asked = useAnswer<ViewData>("graph-view", size.width === 0 ? undefined : {
     ...(box ? { x0: rounded(box.x0), y0: rounded(box.y0), x1: rounded(box.x1), y1: rounded(box.y1) } : {}),
@@ -66,7 +65,14 @@ export function Graph() {
     const home = view.marks.find((mark) => mark.kind === "project" && mark.id === project);
     setCamera(fitted(home ? { x0: home.x - home.r, y0: home.y - home.r, x1: home.x + home.r, y1: home.y + home.r } : data.extent, size));
   }, [data]);
-  useEffect(() => setChosen(-1), [data]);
+  useEffect(() => {
+    setChosen(-1);
+    setLink(undefined);
+  }, [data]);
+  const choose = (next: Link | undefined) => {
+    setLink(next);
+    setEnds(next ? [view.marks[next.a]!, view.marks[next.b]!] : undefined);
+  };
   const summary = data?.totals.projects === 0
     ? "no project has a code graph yet"
     : data
@@ -93,22 +99,25 @@ export function Graph() {
         camera={camera ?? { x: 0, y: 0, scale: 1 }}
         lit={lit}
         chosen={chosen}
+        link={link}
         summary={summary}
         onCamera={(next, now) => {
           setSize(now);
           if (placed.current) setCamera(next);
         }}
         onChoose={setChosen}
+        onLink={choose}
         onOpen={(at) => open(view.marks[at])}
       />
       <p role="status" aria-live="polite">
         {summary}
         {chosen >= 0 && view.marks[chosen] && <> · <strong>{view.marks[chosen].label}</strong> ({view.marks[chosen].kind} of {view.marks[chosen].project}) <button type="button" onClick={() => open(view.marks[chosen])}>Open</button></>}
       </p>
+      {ends && <LinkEvidence ends={ends} onClose={() => choose(undefined)} />}
       <Answered name={name} what={what} target={target} project={project} onNodes={setNodes} onName={setName} onTarget={setTarget} />
       <section>
         <h2>The same view as a table</h2>
-        <Shown asked={asked}>{() => <ViewTable view={view} onOpen={open} />}</Shown>
+        <Shown asked={asked}>{() => <ViewTable view={view} onOpen={open} onLink={choose} />}</Shown>
       </section>
       {project && <p>Opened at <a href={projectAddress(project)}>{project}</a>. <button type="button" onClick={() => { setProject(""); placed.current = false; }}>Show all</button></p>}
     </Frame>
@@ -116,12 +125,37 @@ export function Graph() {
 }
 
 function describe(marks: readonly Mark[]): string {
-  const words: Record<Mark["kind"], [string, string]> = { project: ["project", "projects"], file: ["file", "files"], symbol: ["symbol", "symbols"] };
+  const words: Record<Mark["kind"], [string, string]> = { project: ["project", "projects"], community: ["community", "communities"], file: ["file", "files"], symbol: ["symbol", "symbols"] };
   const parts = KINDS.map((kind) => [kind, marks.filter((mark) => mark.kind === kind).length] as const).filter(([, found]) => found > 0);
   return parts.map(([kind, found]) => count(found, ...words[kind])).join(", ") || "nothing";
 }
 
-function ViewTable(properties: { view: View; onOpen: (mark: Mark) => void }) {
+/** What one link of the picture stands for: its edges, each with the lines where it is seen. */
+function LinkEvidence(properties: { ends: readonly [Mark, Mark]; onClose: () => void }) {
+  const [one, other] = properties.ends;
+  const shown = useRef<HTMLElement>(null);
+  useEffect(() => {
+    // Who came by the table is taken to the answer; who clicked in the picture stays there.
+    if (!document.activeElement?.closest(".picture")) shown.current?.focus();
+  }, [one, other]);
+  const asked = useAnswer<EvidenceData>("graph-evidence", { a: one.id, a_kind: one.kind, b: other.id, b_kind: other.kind });
+  return (
+    <section class="evidence" aria-live="polite" tabIndex={-1} ref={shown}>
+      <h2>Between {one.label} and {other.label}</h2>
+      <Shown asked={asked}>
+        {(data) => (
+          <>
+            <p>{count(data.total, "pair")} of nodes, {count(data.edges.length, "edge")} shown, each with where it is seen</p>
+            <Edges data={data} />
+          </>
+        )}
+      </Shown>
+      <p><button type="button" onClick={properties.onClose}>Close</button></p>
+    </section>
+  );
+}
+
+function ViewTable(properties: { view: View; onOpen: (mark: Mark) => void; onLink: (link: Link) => void }) {
   const { marks, links } = properties.view;
   const degree = useMemo(() => {
     const found = new Map<number, number>();
@@ -129,7 +163,6 @@ function ViewTable(properties: { view: View; onOpen: (mark: Mark) => void }) {
     return found;
   }, [links]);
   const rows = useMemo(() => marks.map((mark, at) => ({ mark, links: degree.get(at) ?? 0 })), [marks, degree]);
-  const crossing = useMemo(() => links.filter((link) => link.cross), [links]);
   return (
     <>
       <Table
@@ -145,24 +178,32 @@ function ViewTable(properties: { view: View; onOpen: (mark: Mark) => void }) {
           { name: "Links", numeric: true, cell: (row) => number(row.links), order: (row) => -row.links },
         ]}
       />
-      {crossing.length > 0 && (
+      {links.length > 0 && (
         <>
-          <h3>Links between projects</h3>
+          <h3>Links of the view</h3>
           <Table
-            caption="Links between projects in the view"
-            rows={crossing}
+            caption="Links of the view, those between projects first"
+            rows={links}
             id={(link) => `${link.a} ${link.b}`}
             columns={[
               { name: "From", cell: (link) => marks[link.a]?.label, order: (link) => marks[link.a]?.label ?? "" },
               { name: "To", cell: (link) => marks[link.b]?.label, order: (link) => marks[link.b]?.label ?? "" },
               { name: "Edges", numeric: true, cell: (link) => number(link.weight), order: (link) => -link.weight },
+              { name: "Between", cell: (link) => (link.cross ? "projects" : "parts of one"), order: (link) => (link.cross ? 0 : 1) },
               { name: "Certain", cell: (link) => (link.ambiguous ? "no" : "yes"), order: (link) => String(link.ambiguous) },
+              { name: "Evidence", cell: (link) => <button type="button" class="link" onClick={() => properties.onLink(link)}>Show</button> },
             ]}
           />
         </>
       )}
     </>
   );
+}
+
+interface EvidenceData {
+  total: number;
+  nodes: GraphNodeView[];
+  edges: GraphEdgeView[];
 }
 
 type Walked = NeighborsData | ImpactData | PathData;
@@ -235,7 +276,7 @@ function Place(properties: { place: GraphPlace }) {
   );
 }
 
-function Edges(properties: { data: Walked }) {
+function Edges(properties: { data: Walked | EvidenceData }) {
   const { data } = properties;
   const labels = new Map(data.nodes.map((node) => [node.id, node]));
   if ("start" in data && data.start) labels.set(data.start.id, data.start);

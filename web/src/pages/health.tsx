@@ -34,7 +34,7 @@ export function Health() {
         </form>
         <Shown asked={checks}>
           {(data) => {
-            const shown = data.checks.filter((check) => status === "all" || check.status !== "ok");
+            const shown = data.checks.filter((check) => status === "all" || check.status !== "ok" && check.status !== "none");
             return shown.length === 0 ? <p class="empty">All {number(data.checks.length)} checks are in order.</p> : (
               <>
                 <p role="status">{count(shown.length, "check")} of {number(data.checks.length)}</p>

@@ -1,4 +1,4 @@
-import type { DifferencesData, FactView, MemoryData } from "../generated/documents.ts";
+import type { Difference, DifferencesData, FactView, MemoryData } from "../generated/documents.ts";
 import { count } from "../format.ts";
 import { Field, Frame, Shown, fileAddress, projectAddress } from "../parts.tsx";
 import { useAnswer, useParameter } from "../state.ts";
@@ -6,12 +6,31 @@ import { useAnswer, useParameter } from "../state.ts";
 const matches = (filter: string, ...texts: readonly string[]): boolean =>
   texts.some((text) => text.toLowerCase().includes(filter.toLowerCase()));
 
-function Source(properties: { project: string; path: string; line: number }) {
+export function Source(properties: { project: string; path: string; line: number }) {
   const { project, path, line } = properties;
   return (
     <>
       <a href={projectAddress(project)}>{project}</a> <a class="path" href={fileAddress(project, path, line)}>{path}:{line}</a>
     </>
+  );
+}
+
+/** One key, and what each side says of it, with its sources. */
+export function Sides(properties: { item: Difference }) {
+  return (
+    <article class="difference">
+      <h3>{properties.item.key}</h3>
+      <div class="sides">
+        {properties.item.values.map((value) => (
+          <div>
+            <p class="value">{value.value}</p>
+            <ul class="plain">
+              {value.sources.map((source) => <li><Source project={source.project} path={source.path} line={source.lines[0]} /></li>)}
+            </ul>
+          </div>
+        ))}
+      </div>
+    </article>
   );
 }
 
@@ -43,21 +62,7 @@ export function Memory() {
             return shown.length === 0 ? <p class="empty">No two projects state different values of one key.</p> : (
               <>
                 <p role="status">{count(shown.length, "key")}</p>
-                {shown.map((item) => (
-                  <article class="difference">
-                    <h3>{item.key}</h3>
-                    <div class="sides">
-                      {item.values.map((value) => (
-                        <div>
-                          <p class="value">{value.value}</p>
-                          <ul class="plain">
-                            {value.sources.map((source) => <li><Source project={source.project} path={source.path} line={source.lines[0]} /></li>)}
-                          </ul>
-                        </div>
-                      ))}
-                    </div>
-                  </article>
-                ))}
+                {shown.map((item) => <Sides item={item} />)}
               </>
             );
           }}

@@ -1,13 +1,12 @@
-import { useEffect, useRef } from "preact/hooks";
-import type { Hit, SearchData, SurfaceTrace } from "../generated/documents.ts";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Hit, SearchData } from "../generated/documents.ts";
 import { count, moment, short } from "../format.ts";
 import { Badge, Choice, Copy, Field, Frame, Shown, fileAddress, projectAddress } from "../parts.tsx";
-import { useAnswer, useParameter, useParameters, useRested } from "../state.ts";
+import { useAnswer, useParameter, useParameters } from "../state.ts";
 import { marked, worthAsking } from "../words.ts";
 import { Editor } from "./file.tsx";
 
 const MODES: readonly [string, string][] = [["", "best"], ["lexical", "words"], ["semantic", "meaning"], ["hybrid", "both"]];
-const REST_MILLISECONDS = 40;
 const LIMIT = 20;
 
 /** A passage with the words of the question marked: text nodes and `mark` elements only. */
@@ -20,11 +19,14 @@ function Passage(properties: { text: string; question: string }) {
 }
 
 /** Why a hit stands where it does, in words. */
-function Why(properties: { hit: Hit; traces: readonly SurfaceTrace[] }) {
+function Why(properties: { hit: Hit; question: string }) {
   const { hit } = properties;
-  const traces = properties.traces.filter((trace) => trace.project === hit.project);
+  // What each surface did is asked for when somebody looks: it costs more than the hits.
+  const [open, setOpen] = useState(false);
+  const asked = useAnswer<SearchData>("search", open ? { q: properties.question, project: hit.project, limit: 1, explain: 1 } : undefined, false);
+  const traces = asked.answer?.data.explain ?? [];
   return (
-    <details class="why">
+    <details class="why" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>Why this hit</summary>
       <dl class="facts">
         <dt>Tier</dt><dd>{hit.tier === null ? "none: a capability belongs to no tier" : hit.tier}</dd>
@@ -43,7 +45,7 @@ function Why(properties: { hit: Hit; traces: readonly SurfaceTrace[] }) {
   );
 }
 
-function HitCard(properties: { hit: Hit; question: string; traces: readonly SurfaceTrace[] }) {
+function HitCard(properties: { hit: Hit; question: string }) {
   const { hit, question } = properties;
   const [line] = hit.lines;
   const place = `${hit.project}:${hit.path}:${line}`;
@@ -56,7 +58,7 @@ function HitCard(properties: { hit: Hit; question: string; traces: readonly Surf
         {hit.stale && <Badge kind="odd">stale</Badge>} <Copy text={place} label="Copy reference" /> <Editor project={hit.project} path={hit.path} line={line} />
       </p>
       <Passage text={hit.snippet} question={question} />
-      <Why hit={hit} traces={properties.traces} />
+      <Why hit={hit} question={question} />
     </li>
   );
 }
@@ -111,10 +113,10 @@ export function Search() {
   const [mode, setMode] = useParameter("mode");
   const [projects, setProjects] = useParameters("project");
   const [kinds, setKinds] = useParameters("kind");
-  const rested = useRested(text, REST_MILLISECONDS);
+  const rested = text;
   const asking = worthAsking(rested);
   const asked = useAnswer<SearchData>("search", asking
-    ? { q: rested, mode: mode || undefined, project: projects, kind: kinds, limit: LIMIT, explain: 1 }
+    ? { q: rested, mode: mode || undefined, project: projects, kind: kinds, limit: LIMIT }
     : undefined);
   const first = useRef(true);
   useEffect(() => {
@@ -146,8 +148,11 @@ export function Search() {
                   {data.coverage.relaxed && "; no passage has every word"}
                   {data.coverage.stale && "; the list may be a moment old"}
                 </p>
+                {data.near.length > 0 && (
+                  <p>Spelled nearly so: {data.near.map((word) => <button type="button" class="link" onClick={() => setText(word)}>{word}</button>)}</p>
+                )}
                 <ol class="hits">
-                  {data.hits.map((hit) => <HitCard key={`${hit.project}:${hit.path}:${hit.lines[0]}:${hit.kind}`} hit={hit} question={rested} traces={data.explain} />)}
+                  {data.hits.map((hit) => <HitCard key={`${hit.project}:${hit.path}:${hit.lines[0]}:${hit.kind}`} hit={hit} question={rested} />)}
                 </ol>
               </div>
             </div>

@@ -1,9 +1,10 @@
-"""What the picture of the graph shows of a view: projects, files or symbols, as their size allows.
+"""What the picture of the graph shows of a view: projects, communities, files or symbols by size.
 
 Rules:
 
-- a project is one mark until its disc is 24 pixels wide on the screen; then its files are shown,
-  and a file of 80 pixels shows its symbols, on a spiral in the order of its nodes;
+- a project is one mark until its disc is 24 pixels wide on the screen; then its communities are
+  shown, those of 36 pixels with their files, and a file of 80 pixels shows its symbols, on a spiral
+  in the order of its nodes; a community of one file is that file;
 - an answer has at most 2,000 marks and 4,000 links: the largest marks of the view first, links
   between projects before links inside one; what is left out is counted, never silent;
 - the nodes that an answer names are lit: the mark that stands for each is in the picture, whatever
@@ -12,6 +13,7 @@ Rules:
 
 import math
 import sqlite3
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -29,12 +31,19 @@ MAX_MARKS: Final = 2_000
 MAX_LINKS: Final = 4_000
 MAX_LIT: Final = 200
 PROJECT_PIXELS: Final = 12.0
-"""Radius on the screen from which a project shows its files."""
+"""Radius on the screen from which a project shows its communities."""
+COMMUNITY_PIXELS: Final = 18.0
+"""Radius on the screen from which a community shows its files."""
 FILE_PIXELS: Final = 40.0
 """Radius on the screen from which a file shows its symbols."""
-PROJECT, FILE, SYMBOL = range(3)
+PROJECT, FILE, SYMBOL, COMMUNITY = range(4)
 CROSS, AMBIGUOUS = 1, 2
+LEAST_PIXELS: Final = 1.0
+"""A file alone that would be smaller is left to its project."""
 _BATCH: Final = 400
+_SHARE_OF_FILES: Final = 2
+"""Half of the room is for files and symbols."""
+_COMMUNITY_MASK: Final = (1 << PROJECT_SHIFT) - 1
 
 Mark = tuple[str, float, float, float, int, int, str, int]
 """Id, x, y, radius, project (a number of ``projects``), kind, label, nodes that it stands for."""
@@ -93,13 +102,14 @@ class PictureData:
 
 @dataclass(frozen=True, slots=True)
 class _Disc:
-    """A project or a file as laid out: its number, place in the plane, radius, nodes."""
+    """A project, a community or a file as laid out: its number, place, radius, nodes, project."""
 
     number: int
     x: float
     y: float
     r: float
     nodes: int
+    rid: int = 0
 
 
 def picture(
@@ -181,38 +191,70 @@ class _View:
     left_out: int = 0
     _of_rid: dict[int, int] = field(default_factory=dict)
     _of_project: dict[int, int] = field(default_factory=dict)
+    _of_community: dict[int, int] = field(default_factory=dict)
     _of_file: dict[int, int] = field(default_factory=dict)
     _of_node: dict[int, int] = field(default_factory=dict)
+    _opened: set[int] = field(default_factory=set)
 
     def show(self, projects: Sequence[_Disc]) -> None:
-        """Fill the view: every project of it, then the files and symbols that are large enough."""
+        """Fill the view: every project of it, then what is large enough inside each."""
         scale = self.pixels / max(self.box.x1 - self.box.x0, 1e-9)
         seen = [disc for disc in projects if self.box.meets(disc.x, disc.y, disc.r)]
         lit = {nid >> PROJECT_SHIFT for nid, _ in self.nodes}
         seen += [disc for disc in projects if disc.number in lit and disc not in seen]
-        opened = [disc for disc in seen if disc.r * scale >= PROJECT_PIXELS]
         for disc in self._within(seen, MAX_MARKS):
             label = self.graph.projects.get(disc.number, "")
             at = self._mark(label, disc, disc.number, PROJECT, label)
             self._of_project[disc.number] = at
         wanted = {fid for _, fid in self.nodes if fid}
-        found = [
-            (project, file)
-            for project in opened
-            for file in self._files(project)
-            if self.box.meets(file.x, file.y, file.r) or file.number in wanted
-        ]
-        found.sort(key=lambda pair: (pair[1].number not in wanted, -pair[1].r, pair[1].number))
-        shown = list(self._within(found, MAX_MARKS - len(self.marks)))
-        paths = self._paths([file.number for _, file in shown])
-        for project, file in shown:
+        opened = {
+            disc.number: disc
+            for disc in seen
+            if disc.r * scale >= PROJECT_PIXELS or disc.number in lit
+        }
+        communities = self._communities(opened, scale)
+        files = sorted(
+            self._files(communities, opened, wanted),
+            key=lambda file: (file.number not in wanted, -file.r, file.number),
+        )
+        shown = list(self._within(files, MAX_MARKS - len(self.marks)))
+        paths = self._paths([file.number for file in shown])
+        for file in shown:
             path = paths.get(file.number, "")
-            name = f"{self.graph.projects.get(project.number, '')}::{path}"
+            name = f"{self.graph.projects.get(file.rid, '')}::{path}"
             label = path.rpartition("/")[2]
-            self._of_file[file.number] = self._mark(name, file, project.number, FILE, label)
-        for project, file in shown:
+            self._of_file[file.number] = self._mark(name, file, file.rid, FILE, label)
+        for file in shown:
             if file.r * scale >= FILE_PIXELS or file.number in wanted:
-                self._symbols(project, file)
+                self._symbols(file)
+
+    def _communities(self, opened: dict[int, _Disc], scale: float) -> list[int]:
+        """Mark the communities of the view; return those whose files are shown."""
+        found: list[tuple[_Disc, int, int]] = []
+        for listed in _batches(sorted(opened)):
+            query = f"SELECT cid, rid, x, y, r, nodes, files, lead FROM layout_community WHERE rid IN ({listed})"  # noqa: E501, S608 - numbers
+            for cid, rid, x, y, r, nodes, files, lead in self.graph.connection.execute(query):
+                around = opened[rid]
+                disc = _Disc(cid, around.x + x, around.y + y, r, nodes, rid)
+                if self.box.meets(disc.x, disc.y, disc.r):
+                    found.append((disc, files, lead))
+        found.sort(key=lambda item: (-item[0].r, item[0].number))
+        alone = Counter(disc.rid for disc, _, _ in found)
+        # A community that is its whole project says nothing that the project does not.
+        several = [item for item in found if item[1] > 1 and alone[item[0].rid] > 1]
+        shown = list(self._within(several, (MAX_MARKS - len(self.marks)) // _SHARE_OF_FILES))
+        leads = self._paths([lead for _, _, lead in shown])
+        for disc, files, lead in shown:
+            project = self.graph.projects.get(disc.rid, "")
+            name = f"{project}::{disc.number & _COMMUNITY_MASK}"
+            label = f"{leads.get(lead, '').rpartition('/')[2]} +{files - 1}"
+            self._of_community[disc.number] = self._mark(name, disc, disc.rid, COMMUNITY, label)
+        self._opened = {
+            disc.number
+            for disc, files, _ in found
+            if disc.r * scale >= COMMUNITY_PIXELS or (files == 1 and disc.r * scale >= LEAST_PIXELS)
+        }
+        return sorted(self._opened)
 
     def _within(self, items: Sequence[T], room: int) -> Iterator[T]:
         self.left_out += max(0, len(items) - max(room, 0))
@@ -226,12 +268,21 @@ class _View:
         self.marks.append((name, *place, self._of_rid[project], kind, one_line(label), disc.nodes))
         return len(self.marks) - 1
 
-    def _files(self, project: _Disc) -> list[_Disc]:
-        rows = self.graph.connection.execute(
-            "SELECT fid, x, y, r, nodes FROM layout_file WHERE rid=? ORDER BY nodes DESC LIMIT ?",
-            (project.number, MAX_MARKS * 2),
-        )
-        return [_Disc(fid, project.x + x, project.y + y, r, nodes) for fid, x, y, r, nodes in rows]
+    def _files(
+        self, communities: Sequence[int], opened: dict[int, _Disc], wanted: set[int]
+    ) -> Iterator[_Disc]:
+        """Yield the files of communities that the view shows, and those that are lit."""
+        for column, numbers in (("cid", communities), ("fid", sorted(wanted))):
+            for listed in _batches(numbers):
+                query = (
+                    f"SELECT fid, rid, x, y, r, nodes FROM layout_file WHERE {column} IN ({listed})"  # noqa: S608 - numbers
+                )
+                for fid, rid, x, y, r, nodes in self.graph.connection.execute(query):
+                    if rid not in opened or (fid in wanted) != (column == "fid"):
+                        continue
+                    disc = _Disc(fid, opened[rid].x + x, opened[rid].y + y, r, nodes, rid)
+                    if fid in wanted or self.box.meets(disc.x, disc.y, r):
+                        yield disc
 
     def _paths(self, files: Sequence[int]) -> dict[int, str]:
         found: dict[int, str] = {}
@@ -240,15 +291,15 @@ class _View:
             found.update(self.graph.connection.execute(query))
         return found
 
-    def _symbols(self, project: _Disc, file: _Disc) -> None:
+    def _symbols(self, file: _Disc) -> None:
         """Put a file's nodes on a spiral in its disc, in the order of their lines."""
         rows = self.graph.connection.execute(
             "SELECT nid, lid, label FROM graph_node WHERE fid=? AND nid BETWEEN ? AND ?"
             " ORDER BY line, nid",
-            (file.number, *node_range(project.number)),
+            (file.number, *node_range(file.rid)),
         ).fetchall()
         lit = {nid for nid, _ in self.nodes}
-        name = self.graph.projects.get(project.number, "")
+        name = self.graph.projects.get(file.rid, "")
         room = MAX_MARKS - len(self.marks)
         order = sorted(range(len(rows)), key=lambda at: (rows[at][0] not in lit, at))
         for at in self._within(order, room):
@@ -263,7 +314,7 @@ class _View:
                 1,
             )
             own = f"{name}::{one_line(lid)}"
-            self._of_node[nid] = self._mark(own, disc, project.number, SYMBOL, label)
+            self._of_node[nid] = self._mark(own, disc, file.rid, SYMBOL, label)
 
     def lit_marks(self) -> set[int]:
         """Return the marks that stand for the lit nodes: the finest that is shown of each."""
@@ -316,6 +367,11 @@ class _View:
         return self._of_project.get(nid >> PROJECT_SHIFT) if at is None else at
 
     def _inner(self) -> Iterator[Link]:
+        for listed in _batches(sorted(self._of_community)):
+            query = f"SELECT a, b, weight FROM layout_tie WHERE a IN ({listed})"  # noqa: S608 - numbers
+            for a, b, weight in self.graph.connection.execute(query):
+                if b in self._of_community and not (a in self._opened and b in self._opened):
+                    yield self._of_community[a], self._of_community[b], weight, 0
         for listed in _batches(sorted(self._of_file)):
             query = f"SELECT a, b, weight FROM layout_link WHERE a IN ({listed})"  # noqa: S608 - numbers
             for a, b, weight in self.graph.connection.execute(query):

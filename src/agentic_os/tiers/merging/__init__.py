@@ -1,1 +1,0 @@
-"""Several ranked lists into one: by ranks, by what each hit says, and whose word goes first."""
