@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from agentic_os.aggregate.graph.own.build import own_graph
 from support.graph.code import CodeBuilder
 
 pytestmark = pytest.mark.services
@@ -254,3 +255,119 @@ def test_imports_are_the_folders_that_go_says(tmp_path: Path) -> None:
         ("d.T", "references"),
         ("odd.Limit", "references"),
     }
+
+
+GO_JUDGE = """
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"os"
+	"path/filepath"
+)
+
+func main() {
+	set := token.NewFileSet()
+	names := os.Args[1:]
+	var files []*ast.File
+	for _, name := range names {
+		file, err := parser.ParseFile(set, name, nil, 0)
+		if err != nil {
+			panic(err)
+		}
+		files = append(files, file)
+	}
+	at := func(pos token.Pos) string {
+		place := set.Position(pos)
+		return fmt.Sprintf("%s:%d", filepath.Base(place.Filename), place.Line)
+	}
+	info := &types.Info{Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}}
+	config := types.Config{Importer: importer.ForCompiler(set, "source", nil), Error: func(error) {}}
+	pkg, _ := config.Check("p", set, files, info)
+	for _, file := range files {
+		for _, item := range file.Decls {
+			switch one := item.(type) {
+			case *ast.FuncDecl:
+				fmt.Println("def", at(one.Pos()), one.Name.Name)
+			case *ast.GenDecl:
+				for _, spec := range one.Specs {
+					if kind, ok := spec.(*ast.TypeSpec); ok {
+						fmt.Println("def", at(kind.Pos()), kind.Name.Name)
+					}
+				}
+			}
+		}
+	}
+	for ident, object := range info.Uses {
+		if object.Pkg() == pkg && object.Parent() == pkg.Scope() {
+			fmt.Println("use", at(ident.Pos()), ident.Name, at(object.Pos()))
+		}
+	}
+}
+"""
+GO_PACKAGES = ("container/list", "text/template", "net/textproto", "encoding/json", "archive/tar")
+
+
+@pytest.mark.parametrize("name", GO_PACKAGES)
+def test_the_own_graph_of_a_go_package_is_what_the_type_checker_says(
+    name: str, tmp_path: Path
+) -> None:
+    if shutil.which("go") is None:
+        pytest.skip("go is not installed")
+    listed = subprocess.run(
+        ["go", "list", "-f", '{{.Dir}}\n{{join .GoFiles "\\n"}}', name],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=SECONDS,
+    ).stdout.split()
+    folder, files = Path(listed[0]), listed[1:]
+    (tmp_path / "judge.go").write_text(GO_JUDGE)
+    environ = {**os.environ, "GOCACHE": str(tmp_path / "cache"), "GO111MODULE": "off"}
+    subprocess.run(
+        ["go", "build", "-o", "judge", "judge.go"],
+        cwd=tmp_path,
+        env=environ,
+        check=True,
+        timeout=SECONDS,
+    )
+    judged = subprocess.run(
+        [tmp_path / "judge", *(folder / file for file in files)],
+        cwd=tmp_path,
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=SECONDS,
+    ).stdout.splitlines()
+    definitions = {tuple(line.split()[1:]) for line in judged if line.startswith("def ")}
+    uses = {tuple(line.split()[1:]) for line in judged if line.startswith("use ")}
+
+    sources = {file: (folder / file).read_text("utf-8") for file in files}
+    graph = own_graph(CodeBuilder().project("p", sources))
+
+    nodes = {
+        (f"{node.path}:{node.line}", node.label.strip(".").partition("(")[0])
+        for node in graph.nodes
+    }
+    assert definitions - nodes == set()
+    claimed = {
+        (
+            f"{edge.path}:{edge.line}",
+            graph.nodes[edge.target].label.partition("(")[0],
+            f"{graph.nodes[edge.target].path}:{graph.nodes[edge.target].line}",
+        )
+        for edge in graph.edges
+        if edge.relation in {"calls", "references"}
+        and edge.confidence == "EXTRACTED"
+        and graph.nodes[edge.target].path
+    }
+    wrong = claimed - uses
+    assert len(wrong) <= 0.02 * len(claimed), sorted(wrong)[:20]
+    # What stands in its own definition makes no edge, nor does what several files may declare.
+    assert len(claimed) >= 0.5 * len(uses)

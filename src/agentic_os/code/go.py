@@ -5,7 +5,8 @@ not show. A selector ``name.Field`` therefore keeps ``name``, and lists every im
 may stand behind it: the one with that explicit name; else those whose path suggests it;
 else every import without an explicit name. Whoever knows the provider compares its package
 clause with ``name``. Go forbids a package-level name that equals an import's name, so a
-selector whose root no enclosing function declares is an import's.
+selector whose root no enclosing function declares is an import's, or a name of the package. So is
+every other name that no enclosing function declares and the language does not have itself.
 """
 
 import re
@@ -26,6 +27,7 @@ from agentic_os.code.values import (
     Binding,
     BindingKind,
     Import,
+    PackageUse,
     SourceFacts,
     Symbol,
     SymbolKind,
@@ -53,6 +55,15 @@ _DECLARES = {
     "receive_statement": "left",
     "type_switch_statement": "alias",
 }
+_PREDECLARED = frozenset(
+    (
+        *("any", "bool", "byte", "comparable", "complex64", "complex128", "error", "float32"),
+        *("float64", "int", "int8", "int16", "int32", "int64", "rune", "string", "uint", "uint8"),
+        *("uint16", "uint32", "uint64", "uintptr", "true", "false", "iota", "nil", "append", "cap"),
+        *("clear", "close", "complex", "copy", "delete", "imag", "len", "make", "max", "min"),
+        *("new", "panic", "print", "println", "real", "recover", "_"),
+    )
+)
 _SPECS: dict[str, tuple[SymbolKind, BindingKind]] = {
     "type_spec": ("type", "definition"),
     "type_alias": ("type", "definition"),
@@ -71,7 +82,8 @@ def read_go(data: bytes) -> SourceFacts:
     walker.walk(root)
     problems = ["GO_SYNTAX"] if root.has_error else []
     uses = walker.resolved()
-    if walker.truncated or len(uses) > MAX_USES_ENTRIES:
+    of_package = walker.package_uses()
+    if walker.truncated or max(len(uses), len(of_package)) > MAX_USES_ENTRIES:
         problems.append("SOURCE_TRUNCATED")
     return SourceFacts(
         language="go",
@@ -82,6 +94,7 @@ def read_go(data: bytes) -> SourceFacts:
         imports=tuple(walker.imports),
         uses=tuple(uses[:MAX_USES_ENTRIES]),
         problems=tuple(problems),
+        package_uses=tuple(of_package[:MAX_USES_ENTRIES]),
     )
 
 
@@ -114,6 +127,7 @@ class _Walker:
     raw_uses: list[tuple[str, tuple[str, ...], int, Scope, int, UseKind]] = field(
         default_factory=list
     )
+    bare_names: list[tuple[str, int, Scope, int, UseKind]] = field(default_factory=list)
     truncated: bool = False
     module: Scope = field(default_factory=lambda: Scope(kind="module", parent=None))
 
@@ -143,7 +157,21 @@ class _Walker:
                 uses.append(Use(local, chain, line, symbol, kind, tuple(behind)))
         return uses
 
-    def _visit(self, task: _Task) -> list[_Task]:  # noqa: C901, PLR0911 - a case per node type
+    def package_uses(self) -> list[PackageUse]:
+        """Return the names that no function around them declares: the package's, if it has them."""
+        named = {item.local for item in self.imports}
+        return [
+            PackageUse(name, line, symbol, kind)
+            for name, line, scope, symbol, kind in self.bare_names
+            if name not in named and not _declared(name, scope)
+        ]
+
+    def _bare(self, node: Node, task: _Task, kind: UseKind) -> None:
+        name = text_of(node)
+        if name not in _PREDECLARED:
+            self.bare_names.append((name, line_of(node), task.scope, task.symbol, kind))
+
+    def _visit(self, task: _Task) -> list[_Task]:  # noqa: C901, PLR0911, PLR0912 - a case per node type
         node = task.node
         match node.type:
             case "package_clause":
@@ -155,7 +183,16 @@ class _Walker:
                 return []
             case "function_declaration" | "method_declaration":
                 return self._function(task)
-            case "parameter_declaration" | "variadic_parameter_declaration":
+            case "identifier" | "type_identifier":
+                self._bare(node, task, task.kind)
+                return []
+            case "keyed_element":
+                return self._keyed(task)
+            case (
+                "parameter_declaration"
+                | "variadic_parameter_declaration"
+                | "type_parameter_declaration"
+            ):
                 for name in node.children_by_field_name("name"):
                     task.scope.bind_other(text_of(name))
                 return self._children(task)
@@ -184,6 +221,16 @@ class _Walker:
     def _children(self, task: _Task, scope: Scope | None = None) -> list[_Task]:
         inner = scope or task.scope
         return [_Task(child, inner, task.symbol) for child in task.node.named_children]
+
+    def _keyed(self, task: _Task) -> list[_Task]:
+        """Pass over a key that is one name: it may be a field's."""
+        key, *values = task.node.named_children
+        inner = key.named_children
+        is_name = len(inner) == 1 and inner[0].type == "identifier"
+        return [
+            _Task(child, task.scope, task.symbol)
+            for child in (values if is_name else task.node.named_children)
+        ]
 
     def _import(self, spec: Node) -> None:
         path = text_of(spec.child_by_field_name("path"))[1:-1]
@@ -276,6 +323,7 @@ class _Walker:
         if node is None or node.type not in {"identifier", "package_identifier"}:
             return self._children(task)
         chain.reverse()
+        self._bare(node, task, "reference")
         self.raw_uses.append(
             (text_of(node), tuple(chain), line_of(task.node), task.scope, task.symbol, task.kind)
         )

@@ -108,6 +108,15 @@ class LocalUse(msgspec.Struct, frozen=True, array_like=True):
     certain: bool = True
 
 
+class PackageUse(msgspec.Struct, frozen=True, array_like=True):
+    """One place where a file of a Go package uses a name that some file of it declares."""
+
+    name: str
+    line: int
+    scope: int
+    kind: UseKind
+
+
 class SourceFacts(msgspec.Struct, frozen=True, array_like=True):
     """Everything that one file says.
 
@@ -128,3 +137,4 @@ class SourceFacts(msgspec.Struct, frozen=True, array_like=True):
     exports: tuple[str, ...] | None = None
     dynamic: bool = False
     problems: tuple[str, ...] = ()
+    package_uses: tuple[PackageUse, ...] = ()

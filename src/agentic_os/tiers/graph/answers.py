@@ -189,12 +189,14 @@ class GraphProjectStats(msgspec.Struct, frozen=True, kw_only=True):
 
     ``behind`` says whether the graph was built at another commit than the checkout's;
     ``None`` where either is unknown. ``refused`` counts by code what the file had that
-    could not be taken.
+    could not be taken. ``origin`` says who made it: we, or the project's own tool; ``None`` where
+    there is none.
     """
 
     project: str
     path: str
     status: GraphStatus
+    origin: Literal["own", "graphify"] | None
     nodes: int
     edges: int
     files: int

@@ -103,6 +103,7 @@ def redacted_facts(facts: SourceFacts, redactor: Redactor) -> SourceFacts:
         imports=tuple(_emptied(item, secrets) for item in facts.imports),
         bindings=kept(facts.bindings),
         uses=kept(facts.uses),
+        package_uses=kept(facts.package_uses),
         exports=None if facts.exports is None else kept(facts.exports),
     )
 

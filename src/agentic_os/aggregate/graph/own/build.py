@@ -9,7 +9,7 @@
 - What an import means outside the project is an external name.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from agentic_os.aggregate.graph.links.code import CodeNode, CodeSource, ProjectCode
@@ -17,11 +17,13 @@ from agentic_os.aggregate.graph.links.edges import (
     CERTAIN,
     RELATIONS,
     UNDECLARED,
+    UNSURE,
     EdgeCollector,
     Endpoint,
     Verdict,
 )
 from agentic_os.aggregate.graph.links.imports import ImportRule
+from agentic_os.aggregate.graph.own.go_package import declarations, go_packages
 from agentic_os.aggregate.graph.own.names import OwnGo, OwnPython, OwnScript
 from agentic_os.aggregate.graph.values import Graph, GraphEdge, GraphNode
 from agentic_os.code.script.layout import split_specifier
@@ -38,6 +40,8 @@ def own_graph(code: ProjectCode) -> Graph:
     for family in FAMILIES:
         for path, facts in code.sources(family):
             build.file(path, facts)
+    for same in go_packages(code.sources("go")):
+        build.package(same)
     nodes = list(build.nodes)
     # The rule sees the nodes that were just made, numbered by their position.
     seen = replace(
@@ -123,6 +127,23 @@ class _Build:
                 verdict = CERTAIN if use.certain else UNDECLARED
                 relation = RELATIONS[use.kind]
                 self.edge(user, numbers[use.symbol], relation, verdict, path, use.line)
+
+    def package(self, files: Sequence[tuple[str, SourceFacts]]) -> None:
+        """Add what the files of one Go package use of each other."""
+        declared = declarations(files)
+        for path, facts in files:
+            for use in facts.package_uses:
+                user = self._number(path, use.scope)
+                places = declared.get(use.name, ())
+                verdict = CERTAIN if len(places) == 1 else UNSURE
+                for place in places:
+                    target = self._number(*place)
+                    if target != user:
+                        self.edge(user, target, RELATIONS[use.kind], verdict, path, use.line)
+
+    def _number(self, path: str, symbol: int) -> int:
+        """Return the node of a symbol: those of a file follow the file's own."""
+        return self._files[path] + 1 + symbol
 
     def externals(
         self, path: str, facts: SourceFacts, family: str, resolved: set[tuple[str, int, str]]

@@ -140,3 +140,42 @@ def test_a_cycle_of_imports_ends() -> None:
         {"pyproject.toml": pyproject("p"), "a.py": "from b import x\n", "b.py": "from a import x\n"}
     )
     assert {"a.py -imports-> b.py EXTRACTED", "b.py -imports-> a.py EXTRACTED"} == shown(graph)
+
+
+GO_PACKAGE = {
+    "go.mod": "module example.com/p\n",
+    "box.go": (
+        "package p\n\ntype Box struct{ Lid string }\n\nvar Lid = limit()\n\n"
+        "func open(b Box) Box {\n\tlimit := 1\n\t_ = limit\n\treturn Box{Lid: b.Lid}\n}\n"
+    ),
+    "use.go": (
+        "package p\n\nfunc Use() {\n\topen(Box{})\n\tLid.Close()\n\tlen(nil)\n}\n\n"
+        "func shadow(open func()) { open() }\n\nfunc generic[Box any](x Box) Box { return x }\n"
+    ),
+    "limit_linux.go": "package p\n\nfunc limit() int { return 1 }\n",
+    "limit_windows.go": "package p\n\nfunc limit() int { return 2 }\n",
+    "use_test.go": "package p_test\n\nfunc open() {}\n\nfunc TestIt() { open() }\n",
+}
+
+
+def test_files_of_one_go_package_use_each_other() -> None:
+    graph = graph_of(GO_PACKAGE)
+    assert shown(graph, "calls", "references") == {
+        "Use() -calls-> open() EXTRACTED",
+        "Use() -references-> Box EXTRACTED",
+        "Use() -references-> Lid EXTRACTED",
+        "open() -references-> Box EXTRACTED",
+        "Lid -calls-> limit() AMBIGUOUS",
+        "TestIt() -calls-> open() EXTRACTED",
+    }
+    called = {
+        (graph.nodes[edge.source].label, graph.nodes[edge.target].path)
+        for edge in graph.edges
+        if edge.relation == "calls"
+    }
+    assert called == {
+        ("Use()", "box.go"),
+        ("Lid", "limit_linux.go"),
+        ("Lid", "limit_windows.go"),
+        ("TestIt()", "use_test.go"),
+    }
