@@ -177,8 +177,11 @@ def test_a_harness_with_a_short_environment_sees_the_same_fleet(
     run("roots", "add", fleet.root)
 
     installed = install("cursor")
-    checked = run("mcp", "check", "--client", "cursor", "--json")
+    checked = run("mcp", "check", "--client", "cursor", "--ask", "lighthouse", "--json")
+    shown = run("mcp", "check", "--client", "cursor", "--ask", "lighthouse")
 
+    assert "lighthouse" in checked.data["answer"]
+    assert checked.data["answer"] in shown.text
     assert "agentic-os mcp check --client cursor" in installed.words
     assert checked.code == 0, checked.words
     assert checked.data["projects"] == 1

@@ -30,7 +30,8 @@ PROTOCOL: Final = "2025-11-25"
 class Checked:
     """What the server answered. ``aios`` is ``ok``, or why the folder cannot be read.
 
-    ``projects`` is ``None`` where the profile has no fleet.
+    ``projects`` is ``None`` where the profile has no fleet; ``answer`` is the text that an agent
+    gets for the question, where one was asked.
     """
 
     client: str
@@ -41,10 +42,18 @@ class Checked:
     tools: tuple[str, ...]
     projects: int | None
     aios: str
+    answer: str | None = None
 
 
-def check(target: Target, server: str, environ: Mapping[str, str], home: Path) -> Checked:
-    """Start the entry of a client's file and ask it what it sees.
+def check(
+    target: Target,
+    server: str,
+    environ: Mapping[str, str],
+    home: Path,
+    *,
+    question: str | None = None,
+) -> Checked:
+    """Start the entry of a client's file and ask it what it sees, and a question as an agent does.
 
     Raises:
         ServerError: ``CLIENT_ENTRY_MISSING``, ``CLIENT_CHECK_FAILED``, ``CLIENT_FILE_INVALID``.
@@ -64,6 +73,7 @@ def check(target: Target, server: str, environ: Mapping[str, str], home: Path) -
         tools = tuple(one["name"] for one in session.ask("tools/list", {})["tools"])
         projects = session.projects() if "fleet_overview" in tools else None
         aios = session.aios()
+        answer = None if question is None else session.search(question)
     return Checked(
         client=target.client.name,
         file=target.shown,
@@ -73,6 +83,7 @@ def check(target: Target, server: str, environ: Mapping[str, str], home: Path) -
         tools=tools,
         projects=projects,
         aios=aios,
+        answer=answer,
     )
 
 
@@ -128,6 +139,12 @@ class _Session:
             raise _failed(f"the fleet cannot be read: {document['error']['code']}")
         count: int = document["data"]["total"]
         return count
+
+    def search(self, question: str) -> str:
+        """Return the text of the answer to a question, as an agent gets it."""
+        asked = {"name": "search_fleet", "arguments": {"query": question}}
+        found = self.ask("tools/call", asked)
+        return "\n".join(one["text"] for one in found["content"] if one["type"] == "text")
 
     def aios(self) -> str:
         """Tell whether the working context can be read, or why not."""

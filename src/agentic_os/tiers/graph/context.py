@@ -28,6 +28,7 @@ from agentic_os.tiers.graph.walk import Scope, Walker, relation_numbers
 if TYPE_CHECKING:
     from agentic_os.aggregate.workspace import Workspace
 
+_NO_GRAPH = "no project has a code graph; agentic-os graph build --all makes them"
 DEFAULT_LIMIT_NODES = 50
 MAX_LIMIT_NODES = 10_000
 MAX_DEPTH_HOPS = 50
@@ -152,7 +153,11 @@ class CodeGraph:
         left_out = list(omissions)
         if not self.projects:
             left_out.append(
-                GRAPH_CODES.omission("GRAPH_NONE", "fleet", "no project's stack has a code graph")
+                GRAPH_CODES.omission(
+                    "GRAPH_NONE",
+                    "fleet",
+                    _NO_GRAPH,
+                )
             )
         left_out += [
             GRAPH_CODES.omission("GRAPH_NONE", project, "its stack has no graph")

@@ -32,6 +32,7 @@ from agentic_os.server.setup.install import (
 )
 from agentic_os.server.setup.install import install as merge
 from agentic_os.server.setup.install import uninstall as take_out
+from agentic_os.text.fencing import terminal_safe
 
 
 def config(*, client: str, root: Sequence[str], profile: str) -> None:
@@ -79,13 +80,13 @@ def uninstall(*, client: str, dry_run: bool, json: bool) -> None:
     _print_change(answer, unchanged="has no such server.")
 
 
-def check(*, client: str, json: bool) -> None:
+def check(*, client: str, question: str | None, json: bool) -> None:
     """Start the entry as the harness would, and print what the server sees."""
     # Only this starts anything.
     from agentic_os.server.setup.check import check as ask
 
     known = client_named(client)
-    found = ask(_target(known, known.servers), SERVER, os.environ, Path.home())
+    found = ask(_target(known, known.servers), SERVER, os.environ, Path.home(), question=question)
     if json:
         write_document("mcp-check", Answer(data=found))
         return
@@ -96,6 +97,8 @@ def check(*, client: str, json: bool) -> None:
     if found.projects is not None:
         write(f"projects\t{found.projects}\n")
     write(f"aios\t{found.aios}\n")
+    if found.answer is not None:
+        write(f"\n{terminal_safe(found.answer)}\n")
 
 
 def install_hooks(*, client: str, root: Sequence[str], dry_run: bool, json: bool) -> None:

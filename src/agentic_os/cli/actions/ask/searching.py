@@ -116,7 +116,8 @@ def _say_what_next(data: SearchData, *, project: Sequence[str], kind: Sequence[s
         asked_for = [*(f"--project {one}" for one in project), *(f"--kind {one}" for one in kind)]
         say(f"Try without {one_line(' '.join(asked_for))}.")
     if not coverage.surfaces.get("corpus") and not kind:
-        say("Code and documents are not taken in: agentic-os index build --all")
+        first = "" if coverage.embedder else "agentic-os model prepare, then "
+        say(f"Code and documents are not taken in: {first}agentic-os index build --all")
     if coverage.embedder is None:
         say("Fewer words, or a part of one, may find more. By meaning: agentic-os model prepare")
     else:

@@ -70,14 +70,21 @@ def install(
 
 
 @app.command("check")
-def check(client: ClientName, json: Json = False) -> None:
+def check(
+    client: ClientName,
+    ask: Annotated[
+        str | None,
+        typer.Option("--ask", metavar="QUESTION", help="Also show what an agent is answered."),
+    ] = None,
+    json: Json = False,
+) -> None:
     """Start the installed entry as the client would, and show what the server sees.
 
-    Example: agentic-os mcp check --client codex
+    Example: agentic-os mcp check --client codex --ask "rate limit"
     """
     from agentic_os.cli.actions.agents import clients
 
-    clients.check(client=client, json=json)
+    clients.check(client=client, question=ask, json=json)
 
 
 @app.command("uninstall")
