@@ -13,7 +13,8 @@ from agentic_os.aggregate.surfaces.instructions import imports_of
 from agentic_os.aggregate.surfaces.sweep import INSTRUCTIONS_LIMIT_BYTES
 from agentic_os.errors import FilesError
 from agentic_os.files.reading import Folder
-from agentic_os.registry.conventions.instructions import IMPORT_HOPS
+from agentic_os.registry.conventions.instructions import IMPORT_HOPS, PRIVATE_FORMS
+from agentic_os.registry.conventions.tables import convention_of
 from agentic_os.results import ImportState, ImportView
 from agentic_os.text.decoding import decode
 from agentic_os.text.fencing import one_line
@@ -72,6 +73,10 @@ def _opened(folder: Folder, target: str, chain: tuple[str, ...]) -> tuple[str | 
     try:
         read = folder.read(target, limit_bytes=INSTRUCTIONS_LIMIT_BYTES)
     except FilesError as fault:
-        absent = fault.code in {"FILE_MISSING", "NOT_A_FOLDER"}
-        return None, "missing" if absent else "unreadable"
+        if fault.code not in {"FILE_MISSING", "NOT_A_FOLDER"}:
+            return None, "unreadable"
+        row = convention_of(target)
+        # What is one person's own is not in the repository: most people have none.
+        private = row is not None and row.form in PRIVATE_FORMS
+        return None, "personal" if private else "missing"
     return decode(read.data).text, "found"

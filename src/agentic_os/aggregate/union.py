@@ -15,6 +15,7 @@ from agentic_os.aggregate.cross_links import cross_links, names_of
 from agentic_os.aggregate.differences import differences, statements
 from agentic_os.aggregate.store.database import Store
 from agentic_os.aggregate.surfaces.vault import Others, link_targets, note_links, note_tags
+from agentic_os.registry.conventions.tables import convention_of
 from agentic_os.registry.fleet import Fleet
 from agentic_os.results import (
     CapabilitiesData,
@@ -104,7 +105,7 @@ def memory_union(store: Store, fleet: Fleet, scope: Scope = None) -> MemoryData:
                 description=one_line(row[9]),
                 type=one_line(row[10]),
                 text=visible(row[11]),
-                listed=bool(row[12]) or row[7] == "index",
+                listed=bool(row[12]) or row[7] == "index" or _has_no_index(row[1]),
                 template=template,
                 group=row[14],
                 equal_in=tuple(other for other in equal.get(row[14], ()) if other != own.id)
@@ -121,6 +122,12 @@ def memory_union(store: Store, fleet: Fleet, scope: Scope = None) -> MemoryData:
         total=len(facts),
         templates=sum(fact.template for fact in facts),
     )
+
+
+def _has_no_index(path: str) -> bool:
+    """Whether a fact is of a form that keeps no MEMORY.md: nothing could list it."""
+    row = convention_of(path)
+    return row is not None and row.reads in {"serena", "bank"}
 
 
 def _fact_targets(rows: Iterable[tuple[Any, ...]]) -> dict[str, dict[str, str]]:

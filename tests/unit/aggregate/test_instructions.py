@@ -164,3 +164,12 @@ def test_ten_thousand_rules_and_an_enormous_file(
     with open_workspace(person, [str(fleet.root)]) as workspace:
         codes = {item.code for item in workspace.unread().omissions}
     assert codes == {"TOO_MANY_ENTRIES", "FILE_TOO_LARGE"}
+
+
+def test_an_import_of_what_is_one_persons_own_is_no_fault(
+    person: Person, fleet: FleetBuilder, project: ProjectBuilder
+) -> None:
+    project.write("CLAUDE.md", "# Rules\n\n@AGENTS.md\n@CLAUDE.local.md\n@gone.md\n")
+    project.write("AGENTS.md", "# Rules\n")
+    states = {view.target: view.state for view in told(person, fleet).imports}
+    assert states == {"AGENTS.md": "found", "CLAUDE.local.md": "personal", "gone.md": "missing"}

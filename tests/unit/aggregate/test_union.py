@@ -103,3 +103,19 @@ def test_purging_what_is_not_there(person: Person, fleet: FleetBuilder) -> None:
     whole = purge_spaces(person, [], everything=True).data
 
     assert (own.spaces, own.bytes, whole.spaces) == ((), 0, ())
+
+
+def test_a_memory_that_keeps_no_index_lists_all_its_facts(
+    person: Person, fleet: FleetBuilder
+) -> None:
+    project = fleet.project("one")
+    project.fact("alone", "It rains.")
+    project.write(".serena/memories/style.md", "# Style\n\nTabs.\n")
+    project.write("memory-bank/progress.md", "# Progress\n\nHalf.\n")
+    with open_workspace(person, [str(fleet.root)]) as opened:
+        facts = answers.memory(opened).data.facts
+    assert {fact.title: fact.listed for fact in facts} == {
+        "alone": False,
+        "style": True,
+        "Progress": True,
+    }
