@@ -23,11 +23,11 @@ $(VENV)/.installed: pyproject.toml | $(BIN)/python
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml | $(BIN)/python
-	$(PIP) install --editable '.[dev,rag,plugins,postgres]'
+	$(PIP) install --editable '.[dev,languages,plugins,rag,postgres]'
 	@touch $@ $(VENV)/.installed
 
 $(VENV)/.rag: pyproject.toml | $(BIN)/python
-	$(PIP) install --editable '.[rag]'
+	$(PIP) install --editable '.[languages,rag]'
 	@touch $@ $(VENV)/.installed
 
 demo: $(VENV)/.installed ## Run the main job on the example fleet

@@ -57,6 +57,12 @@ CODES = CodeTable(
         "Put the servers below mcpServers, or servers in .vscode/mcp.json.",
     ),
     (
+        "LANGUAGES_MISSING",
+        "info",
+        "Files of a language whose grammar is not installed were cut by lines.",
+        "Install the extra `languages`; `agentic-os extras` says how.",
+    ),
+    (
         "STATEMENTS_TOO_MANY",
         "warning",
         "A fact has more `key: value` lines than are compared between projects.",

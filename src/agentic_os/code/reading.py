@@ -3,8 +3,10 @@
 from typing import TYPE_CHECKING
 
 from agentic_os.code.go import read_go
+from agentic_os.code.languages import BY_LANGUAGE, is_installed, row_of
 from agentic_os.code.python.source import read_python
 from agentic_os.code.script.source import read_script
+from agentic_os.code.table_driven import read_tabled
 from agentic_os.code.values import LFS_POINTER, Language, SourceFacts
 
 if TYPE_CHECKING:
@@ -27,15 +29,25 @@ _LANGUAGES: dict[str, Language] = {
 }
 
 
+TABLED_FAMILY = "tabled"
+
+
 def language_of(path: str) -> Language | None:
-    """Return the language that a path's suffix names, or ``None`` for any other file."""
+    """Return the language of a file that is read, by its suffix; ``None`` for any other.
+
+    A language of the table is read where its grammar is installed.
+    """
     name = path.rpartition("/")[2]
     dot = name.rfind(".")
-    return _LANGUAGES.get(name[dot:].lower()) if dot > 0 else None
+    found = _LANGUAGES.get(name[dot:].lower()) if dot > 0 else None
+    if found is None:
+        row = row_of(name)
+        return row.language if row is not None and is_installed(row.language) else None
+    return found
 
 
 def language_family(path: str) -> str:
-    """Return the family within which imports can reach: ``python``, ``script`` or ``go``."""
+    """Return the family within which imports can reach; those of the table are one."""
     match language_of(path):
         case "python":
             return "python"
@@ -43,8 +55,10 @@ def language_family(path: str) -> str:
             return "script"
         case "go":
             return "go"
-        case _:
+        case None:
             return ""
+        case _:
+            return TABLED_FAMILY
 
 
 def read_source(path: str, data: bytes) -> SourceFacts | None:
@@ -71,3 +85,5 @@ def read_source(path: str, data: bytes) -> SourceFacts | None:
         case "typescript":
             grammar: Grammar = "tsx" if path.lower().endswith("x") else "typescript"
             return read_script(data, grammar)
+        case _:
+            return read_tabled(data, BY_LANGUAGE[language])

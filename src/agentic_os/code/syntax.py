@@ -6,14 +6,18 @@ becomes an ``ERROR`` node and the rest is still read.
 
 from collections.abc import Iterator
 from functools import lru_cache
+from importlib import import_module
 from typing import Literal
 
 from tree_sitter import Language, Node, Parser, Query, QueryCursor
 
-Grammar = Literal["python", "javascript", "typescript", "tsx", "go"]
+from agentic_os.code.languages import BY_LANGUAGE
+from agentic_os.code.values import Language as LanguageName
+
+Grammar = LanguageName | Literal["tsx"]
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=32)
 def _language(grammar: Grammar) -> Language:
     match grammar:
         case "python":
@@ -36,6 +40,9 @@ def _language(grammar: Grammar) -> Language:
             import tree_sitter_go
 
             return Language(tree_sitter_go.language())
+        case _:
+            row = BY_LANGUAGE[grammar]
+            return Language(getattr(import_module(row.module), row.function)())
 
 
 def parse(grammar: Grammar, data: bytes) -> Node:
@@ -43,7 +50,7 @@ def parse(grammar: Grammar, data: bytes) -> Node:
     return Parser(_language(grammar)).parse(data).root_node
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=64)
 def _query(grammar: Grammar, pattern: str) -> Query:
     return Query(_language(grammar), pattern)
 

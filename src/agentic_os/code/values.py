@@ -13,7 +13,23 @@ from typing import Literal
 
 import msgspec
 
-Language = Literal["python", "typescript", "javascript", "go"]
+Language = Literal[
+    "python",
+    "typescript",
+    "javascript",
+    "go",
+    "java",
+    "kotlin",
+    "rust",
+    "c",
+    "cpp",
+    "c-sharp",
+    "ruby",
+    "php",
+    "swift",
+    "scala",
+    "bash",
+]
 SymbolKind = Literal["function", "class", "method", "constant", "type"]
 BindingKind = Literal["definition", "value", "import", "star", "alias"]
 UseKind = Literal["call", "reference", "inherits", "decorator"]

@@ -16,6 +16,7 @@ from urllib.parse import unquote, urlsplit
 NAME: Final = "agentic-os"
 _PARTS: Final = {
     "rag": ("onnxruntime", "tokenizers", "lance"),
+    "languages": ("tree_sitter_java", "tree_sitter_swift"),
     "models": ("sentence_transformers",),
     "plugins": ("wasmtime", "re2"),
     "postgres": ("psycopg",),

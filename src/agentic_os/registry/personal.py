@@ -24,12 +24,12 @@ from agentic_os.registry.descriptor.values import LAYOUTS, Descriptor
 from agentic_os.registry.identity.folding import Sighting
 from agentic_os.registry.project import PERSON_ID, PersonalFolder, Project
 from agentic_os.results import Diagnostic, Surfaces
+from agentic_os.settings.location import MAX_SETTINGS_BYTES
 from agentic_os.settings.values import HarnessMemory
 from agentic_os.text.fencing import one_line
 
 MAX_SLUG_CHARS = 200
 """Claude Code cuts longer names and adds a hash of the path."""
-MAX_SETTINGS_BYTES = 1_048_576
 MAX_FOLDERS = 20_000
 _CLAUDE_MEMORY = "@claude-code/memory"
 

@@ -75,10 +75,12 @@ CUT_SHARE = 4
 RANKED_PASSAGES = 30_000
 """So many passages that hold the words are ranked. What more of them hold tells nothing apart, and
 a rank costs thirty times as much as a count."""
-RELAXED_PASSAGES = 15_000
+RELAXED_PASSAGES = 6_000
 """If more passages hold any of the words, only the rarest of them are asked for."""
 BROAD_PASSAGES = 10_000
 """A term that more passages hold narrows nothing down."""
+MIN_INNER_TERMS = 2
+"""Between the first and the last; one alone is as easily looked for."""
 LOOKED_INTO_PASSAGES = 5_000
 """Passages that are looked into for terms inside words, or for a run of one or two characters."""
 
@@ -100,6 +102,7 @@ ORDER BY score DESC LIMIT :cut
 _COUNTED = f"""
 SELECT count(*) FROM document_words WHERE document_words MATCH :match AND {_WORD_FILTER}
 """  # noqa: S608 - constants of this module
+_ANY_TEMPLATE = "SELECT 1 FROM document WHERE template LIMIT 1"
 _MATCHES = "SELECT count(*) FROM document_words WHERE document_words MATCH :match"
 _LAST_RANKED = f"""
 SELECT rowid FROM document_words WHERE document_words MATCH :match AND {_WORD_FILTER}
@@ -196,6 +199,8 @@ class _Search:
         self._per_project = query.per_project
         self._passages: dict[int, _Passage] = {}
         self._bounded = False
+        self._literal: set[int] | None = None
+        self._counts: dict[str, int] = {}
 
     def find(self) -> Found:
         started = time.perf_counter()
@@ -243,7 +248,7 @@ class _Search:
             # A name weighs most, so those that hold every term are among the best already.
             by_name = self._holding_among(f"{{name}} : ({match})", scores)
         else:
-            by_name = set(self._ranked(f"{{name}} : ({match})"))
+            by_name = set(self._ranked(f"{{name}} : ({match})")) if scores else set()
         if not wording.is_word or len(scores) < self._wanted:
             for pk in self._holding_question():
                 scores.setdefault(pk, LITERAL_SCORE)
@@ -294,7 +299,9 @@ class _Search:
         return " OR ".join(kept)
 
     def _matches(self, match: str) -> int:
-        return int(self._run(_MATCHES, {"match": match}).fetchone()[0])
+        if match not in self._counts:
+            self._counts[match] = int(self._run(_MATCHES, {"match": match}).fetchone()[0])
+        return self._counts[match]
 
     def _weights(self) -> dict[str, float]:
         """Weigh the terms of a question: a rare one tells more."""
@@ -312,12 +319,20 @@ class _Search:
         return {pk for (pk,) in self._run(_HOLDING_AMONG, bound)}
 
     def _count(self, match: str) -> int:
+        narrowed = any(self._filters[name] is not None for name in ("kinds", "projects", "since"))
+        if not narrowed and self._run(_ANY_TEMPLATE).fetchone() is None:
+            return self._matches(match)
         return int(self._run(_COUNTED, {**self._filters, "match": match}).fetchone()[0])
 
     def _holding_question(self) -> set[int]:
         """Find passages that hold the question literally, as many as may be looked into."""
+        if self._literal is None:
+            self._literal = self._held_literally()
+        return self._literal
+
+    def _held_literally(self) -> set[int]:
         needle = self._wording.needle
-        if not needle:
+        if not needle or self._cannot_stand():
             return set()
         grams = gram_query(self._wording.text)
         if grams is None:
@@ -326,6 +341,16 @@ class _Search:
         found = {pk for (pk,) in self._run(_GRAMS, asked)}
         self._look_up(found)
         return {pk for pk in found if self._wording.holds_question(self._passages[pk].body)}
+
+    def _cannot_stand(self) -> bool:
+        """Return whether the question stands nowhere, since its inner words nowhere are together.
+
+        The first and the last may be parts of longer words; those between have blanks around.
+        """
+        inner = self._wording.terms[1:-1]
+        if len(inner) < MIN_INNER_TERMS or any(term.phrase for term in self._wording.terms):
+            return False
+        return not self._matches(" AND ".join(dict.fromkeys(map(term_query, inner))))
 
     def _holding_short(self) -> set[int]:
         """Find passages that hold a question too short for the trigram index."""
@@ -372,8 +397,10 @@ class _Search:
     def _holding_all(self, terms: Collection[Term], known: Collection[int]) -> Iterator[int]:
         """Yield passages that hold every term; those that may are looked into."""
         among: set[int] | None = None
-        # A long term is rare, and what nothing holds ends the search.
-        for term in sorted(terms, key=lambda term: -len(term.text)):
+        # The rarest first: what nothing holds ends the search, and few can be looked into at once.
+        for term in sorted(terms, key=lambda term: self._matches(term_query(term))):
+            if among is not None and len(among) <= CUT_PASSAGES:
+                break
             found = self._holding(term)
             if found is not None:
                 among = found if among is None else among & found

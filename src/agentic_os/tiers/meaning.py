@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from agentic_os.aggregate.workspace import Workspace
@@ -15,11 +16,12 @@ from agentic_os.errors import SemanticIndexError
 from agentic_os.registry.project import Project
 from agentic_os.results import Omission
 from agentic_os.text.tokens import is_identifier
-from agentic_os.tiers.fusion import Place, fuse, place_of
 from agentic_os.tiers.index.codes import NO_INDEX, index_error
 from agentic_os.tiers.interface import ENGINE, SEMANTIC, Candidate, Found, Query
 from agentic_os.tiers.lexical import SURE_SCORE
-from agentic_os.tiers.precedence import FACT_KINDS, ordered
+from agentic_os.tiers.merging.blend import NOTES, blend
+from agentic_os.tiers.merging.fusion import Place, fuse, place_of
+from agentic_os.tiers.merging.precedence import FACT_KINDS, ordered
 
 if TYPE_CHECKING:
     from agentic_os.tiers.engines.surface import Engines
@@ -34,7 +36,6 @@ ROLE_WEIGHTS: Mapping[PathRole, float] = {
     "vendored": 0.5,
 }
 """What a hit in a file is worth by the file's role: a question about code means own code."""
-_NOTES = frozenset({"memory", "index", "vault"})
 _OTHER_FILES = frozenset(
     (
         *("test", "tests", "testing", "tested", "pytest", "unittest", "fixture", "fixtures"),
@@ -142,7 +143,10 @@ def _has_index(space: Path) -> bool:
 
 
 def merge(
-    query: Query, by_words: list[Found], by_meaning: list[Found]
+    query: Query,
+    by_words: list[Found],
+    by_meaning: list[Found],
+    near: Mapping[Place, float] = MappingProxyType({}),
 ) -> tuple[list[Candidate], list[Candidate]]:
     """Merge what all surfaces found; return one ranked list, and those found by meaning alone.
 
@@ -150,6 +154,8 @@ def merge(
         query: what was asked.
         by_words: the answers of full text and of the code graph.
         by_meaning: the answers of the semantic index and of engines.
+        near: the cosines of candidates, if those of the embedder are measured: then what each
+            says is weighed, otherwise its rank.
     """
     word_lists = [answer.candidates for answer in by_words]
     weights = _weights(query, by_words)
@@ -166,7 +172,12 @@ def merge(
     if wants_words(query.text):
         # A question that is a name asks for that name; what is merely like it comes after.
         return [*fuse(word_lists), *meaning_only], meaning_only
-    ranked = fuse([*word_lists, *meaning_lists], weights)
+    lists = [*word_lists, *meaning_lists]
+    ranked = (
+        blend(by_words, lists, near, mind_roles=not asks_for_other_files(query))
+        if near and by_words and all(answer.surface == SEMANTIC for answer in by_meaning)
+        else fuse(lists, weights)
+    )
     return _named_first(by_words, ranked), meaning_only
 
 
@@ -224,7 +235,7 @@ def _weights(query: Query, by_words: list[Found]) -> Callable[[int, Candidate], 
 
     def weigh(position: int, candidate: Candidate) -> float:
         weight = 1.0
-        if candidate.kind in _NOTES:
+        if candidate.kind in NOTES:
             if position < len(by_words) and by_words[position].relaxed:
                 weight = RELAXED_NOTE_WEIGHT
         elif not asks_for_others:

@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 
 from agentic_os.results import ProjectRank
 from agentic_os.text.fencing import one_line
-from agentic_os.tiers.fusion import RRF_K
 from agentic_os.tiers.interface import Candidate, Found
 from agentic_os.tiers.lexical import TIE_DIGITS
+from agentic_os.tiers.merging.fusion import RRF_K
 
 
 def rank_projects(

@@ -2,7 +2,7 @@
 
 Additive (design section 5): every project with memory contributes it, higher tiers add their
 surfaces, a surface that a project lacks degrades to the next and is listed. Where there is a
-semantic index, words and meaning are asked together and their ranks fused; a question that is an
+semantic index, words and meaning are asked together and merged; a question that is an
 identifier, or one word, is answered by its words first, and what is called exactly what was asked
 for goes before all. Engines of projects' own are asked where the person
 granted it. Whatever surface a candidate comes from, it is shown only after ``confirm`` has read
@@ -31,7 +31,6 @@ from agentic_os.text.fencing import one_line
 from agentic_os.tiers.confirm import Confirmer, Dropped, Source
 from agentic_os.tiers.coverage import coverage_of, passages_by_project
 from agentic_os.tiers.explain import SURFACE_KINDS, surface_traces
-from agentic_os.tiers.fusion import Place, place_of
 from agentic_os.tiers.interface import (
     ARM_CANDIDATES,
     MAX_LIMIT_HITS,
@@ -50,10 +49,11 @@ from agentic_os.tiers.meaning import (
     own_word_first,
     wants_words,
 )
+from agentic_os.tiers.merging.fusion import Place, place_of
+from agentic_os.tiers.merging.precedence import OWN_KINDS
 from agentic_os.tiers.passage import LineMatcher
-from agentic_os.tiers.precedence import OWN_KINDS
 from agentic_os.tiers.ranking import rank_projects
-from agentic_os.tiers.relevance import ANSWERS, NOISE, floor_of, relevance
+from agentic_os.tiers.relevance import ANSWERS, FLOORS, NOISE, floor_of, relevance
 from agentic_os.tiers.spelling import near_words
 
 if TYPE_CHECKING:
@@ -87,6 +87,12 @@ class _Answers:
     def engines_answered(self) -> frozenset[str]:
         """The projects whose own engine answered."""
         return self.engines.answered if self.engines else frozenset()
+
+    @property
+    def measured(self) -> Mapping[Place, float]:
+        """The cosines, if those of the embedder are measured; others are of unknown scale."""
+        index = self.semantic.index
+        return self.near if index and index.embedder in FLOORS else {}
 
     def judge(self) -> Callable[[Candidate, float], float]:
         """Return the rule that says how relevant a candidate is."""
@@ -141,7 +147,7 @@ def search(
         if query.projects is None or project.id in query.projects
     ]
     answers = _ask(workspace, query, scope)
-    merged, meaning_only = merge(query, answers.by_words, answers.by_meaning)
+    merged, meaning_only = merge(query, answers.by_words, answers.by_meaning, answers.measured)
     merged = own_word_first(query, merged, answers.by_words, answers.own)
     hits: list[Hit] = []
     dropped: list[Dropped] = []

@@ -25,6 +25,8 @@ _STEM_RATIO: Final = 0.6
 _MAX_STEMS: Final = 20
 _MAX_LOOKED_AT: Final = 20_000
 _MAX_PLACES: Final = 500
+_LARGE_PASSAGES: Final = 20_000
+"""Among more passages only stems with the same first two letters are compared."""
 _LONGER_CHARS: Final = 3
 """So many characters a stem may be longer than the word; it may be half as long."""
 
@@ -35,6 +37,13 @@ _STEMS = """
 SELECT term FROM temp.row WHERE length(term) BETWEEN :shortest AND :longest
     AND (substr(term, 1, 2) = :start OR instr(term, :front) OR instr(term, :back)) LIMIT :cut
 """
+# The range keeps SQLite from reading every posting of the index, once for each word.
+_BEGINNINGS = """
+SELECT term FROM temp.row WHERE term >= :start AND term < :beyond
+    AND length(term) BETWEEN :shortest AND :longest LIMIT :cut
+"""
+_LAST_CHAR = 0x10FFFF
+_LARGE = "SELECT 1 FROM document LIMIT 1 OFFSET :large"
 _PASSAGES = f"""
 SELECT document.name, document.body FROM document
 WHERE document.pk IN (SELECT doc FROM temp.instance WHERE term = :stem LIMIT :most)
@@ -65,15 +74,17 @@ def near_words(connection: sqlite3.Connection, query: Query) -> tuple[str, ...]:
     finally:
         connection.execute("PRAGMA query_only=1")
     filters = shown_only(connection, query)
+    large = connection.execute(_LARGE, {"large": _LARGE_PASSAGES}).fetchone()
+    stems = _STEMS if large is None else _BEGINNINGS
     found: dict[str, float] = {}
     for word in asked[:MAX_ASKED_WORDS]:
-        for near, ratio in _near(connection, filters, word).items():
+        for near, ratio in _near(connection, filters, word, stems).items():
             found[near] = max(ratio, found.get(near, 0.0))
     return tuple(sorted(found, key=lambda near: (-found[near], near))[:MAX_NEAR_WORDS])
 
 
 def _near(
-    connection: sqlite3.Connection, filters: dict[str, object], word: str
+    connection: sqlite3.Connection, filters: dict[str, object], word: str, statement: str
 ) -> dict[str, float]:
     """Return the words near one word, each with how near it is; none where it stands itself."""
     middle = len(word) // 2
@@ -81,13 +92,14 @@ def _near(
         "shortest": len(word) // 2,
         "longest": len(word) + _LONGER_CHARS,
         "start": word[:2],
+        "beyond": f"{word[0]}{chr(min(ord(word[1]) + 1, _LAST_CHAR))}",
         "front": word[:middle],
         "back": word[middle:],
         "cut": _MAX_LOOKED_AT,
     }
     matcher = SequenceMatcher(b=word, autojunk=False)
     stems: list[tuple[float, str]] = []
-    for (stem,) in connection.execute(_STEMS, bound):
+    for (stem,) in connection.execute(statement, bound):
         matcher.set_seq1(stem)
         if matcher.quick_ratio() >= _STEM_RATIO and (ratio := matcher.ratio()) >= _STEM_RATIO:
             stems.append((ratio, stem))

@@ -181,14 +181,17 @@ def test_languages_and_what_is_no_source() -> None:
         None,
         None,
     )
-    assert [language_family(f"x{end}") for end in (".pyi", ".mjs", ".cts", ".go", ".rs")] == [
+    assert [
+        language_family(f"x{end}") for end in (".pyi", ".mjs", ".cts", ".go", ".rs", ".zig")
+    ] == [
         "python",
         "script",
         "script",
         "go",
+        "tabled",
         "",
     ]
-    assert read_source("a.rs", b"fn main() {}") is None
+    assert read_source("a.zig", b"fn main() {}") is None
     assert read_source("a.py", b"version https://git-lfs.github.com/spec/v1\n") is None
 
 

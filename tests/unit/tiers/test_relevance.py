@@ -8,11 +8,11 @@ import pytest
 from msgspec.structs import replace
 
 from agentic_os.aggregate.workspace import Person, Workspace, open_workspace
-from agentic_os.tiers.fusion import place_of
 from agentic_os.tiers.index.build import build_index
 from agentic_os.tiers.interface import Query
 from agentic_os.tiers.lexical import Lexical
 from agentic_os.tiers.meaning import SemanticAnswer, ask_index, nearness
+from agentic_os.tiers.merging.fusion import place_of
 from agentic_os.tiers.relevance import ANSWERS, FLOORS, NOISE, relevance
 from agentic_os.tiers.route import search
 from support.fleet.builder import FleetBuilder

@@ -9,7 +9,7 @@ import os
 import sqlite3
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +23,7 @@ from agentic_os.aggregate.refresh.surfaces import Progress, silent
 from agentic_os.aggregate.store.database import Store, transaction
 from agentic_os.aggregate.surfaces.documents import CORPUS_ROLES
 from agentic_os.aggregate.surfaces.sweep import LIMIT_BYTES, Candidate
+from agentic_os.code.languages import grammars, row_of
 from agentic_os.code.passages.admission import LeftOut, data_left_out
 from agentic_os.errors import FilesError
 from agentic_os.files.reading import Folder
@@ -111,14 +112,16 @@ def refresh_corpus(
     _forget_others(
         store, redactor, {pks[project.id] for project in taken if project.id in pks}, account
     )
+    _forget_otherwise_cut(store, redactor, account)
     for done, project in enumerate(taken, 1):
         if project.id in pks:
             one = _Project(store, project, pks[project.id], redactor, account, included)
             one.refresh(folders, tracked(project.folder, home=home, personal=personal))
         progress(done, len(taken))
     with transaction(store.connection):
-        store.connection.execute(
-            "INSERT OR REPLACE INTO meta VALUES(?,?)", (BUILT_KEY, str(time.time_ns()))
+        store.connection.executemany(
+            "INSERT OR REPLACE INTO meta VALUES(?,?)",
+            [(BUILT_KEY, str(time.time_ns())), (_GRAMMARS_KEY, " ".join(grammars()))],
         )
     # As in ``refresh``: keep the log small; what was committed is safe in it.
     with suppress(sqlite3.Error):
@@ -165,6 +168,43 @@ def _forget_others(store: Store, redactor: Redactor, taken: set[int], account: _
                 intake.forget_corpus(pk)
                 intake.finish()
             account.add(intake)
+
+
+def _forget_otherwise_cut(store: Store, redactor: Redactor, account: _Account) -> None:
+    """Forget the sources whose grammar came or went since: they are cut anew."""
+    row = store.connection.execute("SELECT value FROM meta WHERE key=?", (_GRAMMARS_KEY,))
+    before = next((set(value.split()) for (value,) in row), set())
+    other = before ^ set(grammars())
+    found = [pk for pk, path in store.connection.execute(_SOURCES) if _language(path) in other]
+    if found:
+        with ExitStack() as stack:
+            intake = _intake(store, redactor, stack)
+            intake.start()
+            for pk in found:
+                intake.forget(pk)
+            intake.finish()
+        account.add(intake)
+
+
+_GRAMMARS_KEY = "corpus_grammars"
+_SOURCES = "SELECT pk, path FROM file WHERE role='source'"
+
+
+def _language(path: str) -> str:
+    row = row_of(path)
+    return "" if row is None else row.language
+
+
+def _without_grammar(store: Store) -> Iterator[Diagnostic]:
+    """Say which files were cut by lines because a grammar is not installed."""
+    there = set(grammars())
+    counts = Counter(_language(path) for _, path in store.connection.execute(_SOURCES))
+    missing = sorted(counts.keys() - there - {""})
+    if missing:
+        count = sum(counts[language] for language in missing)
+        yield CODES.diagnostic(
+            "LANGUAGES_MISSING", f"{count} files of {', '.join(missing)} were cut by lines"
+        )
 
 
 def _intake(store: Store, redactor: Redactor, stack: ExitStack) -> Intake:
@@ -267,7 +307,7 @@ def _result(store: Store, projects: list[Project], account: _Account) -> CorpusR
         files_removed=account.files_removed,
         changed=account.changed,
         left_out=MappingProxyType(dict(sorted(account.left_out.items()))),
-        diagnostics=tuple(account.diagnostics),
+        diagnostics=(*account.diagnostics, *_without_grammar(store)),
     )
 
 

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
+from agentic_os.code.languages import BY_LANGUAGE
 from agentic_os.code.reading import language_of
 from agentic_os.code.syntax import Grammar, end_line_of, line_of, matches, parse, text_of
+from agentic_os.code.table_driven import MAX_NAME_CHARS, spans_of
 
 MAX_DEFINITIONS_ENTRIES = 20_000
 MAX_NESTING_LEVELS = 8
 """Definitions nested deeper stay in the one that holds them."""
-MAX_NAME_CHARS = 120
 
 _PYTHON = """
 (function_definition name: (identifier) @name) @definition
@@ -92,8 +93,8 @@ class Definition:
 def outline(path: str, text: str) -> tuple[Definition, ...]:
     """Return the definitions of a file in the order of their lines, none overlapping another.
 
-    Two definitions are apart or one holds the other. Empty for other languages than Python,
-    JavaScript, TypeScript and Go. Never raises.
+    Two definitions are apart or one holds the other. Empty for languages that are not read. Never
+    raises.
     """
     grammar = _grammar(path)
     if grammar is None:
@@ -143,6 +144,11 @@ def _grammar(path: str) -> Grammar | None:
 
 def _spans(grammar: Grammar, root: Node) -> list[_Span]:
     found: dict[tuple[int, int], _Span] = {}
+    if grammar in BY_LANGUAGE:
+        for node, name, kind in spans_of(BY_LANGUAGE[grammar], root):
+            start, end = line_of(node), end_line_of(node)
+            found.setdefault((start, end), (start, end, name, kind == "container"))
+        return list(found.values())
     for captures in matches(grammar, root, _QUERIES[grammar]):
         container = "container" in captures
         node = captures["container" if container else "definition"][0]

@@ -34,9 +34,7 @@ ORDER BY file.path, document.line_start, document.pk
 _PROJECTS = "SELECT pk, id FROM project WHERE retrieval ORDER BY id"
 # Whether a fact or an index is a template may change without a change of its bytes.
 _FILES = """
-SELECT file.path, file.sha256, file.role IN ('fact', 'index', 'note') AND EXISTS (
-    SELECT 1 FROM document WHERE document.file = file.pk AND document.template)
-FROM file
+SELECT file.path, file.sha256, file.pk IN (SELECT file FROM document WHERE template) FROM file
 WHERE file.project = ? AND file.role IN ('fact', 'index', 'note', 'source', 'document')
 """
 _TEMPLATE_MARK = "-"

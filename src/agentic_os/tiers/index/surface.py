@@ -17,7 +17,6 @@ from agentic_os.aggregate.workspace import Workspace
 from agentic_os.errors import SemanticIndexError
 from agentic_os.results import Kind
 from agentic_os.tiers.embed.selection import find_model, open_embedder
-from agentic_os.tiers.fusion import Place, place_of
 from agentic_os.tiers.index.chunks import CHUNK_KINDS, read_files, read_projects
 from agentic_os.tiers.index.codes import NO_INDEX, OTHER_EMBEDDER, index_error
 from agentic_os.tiers.index.state import STATE_NAME, IndexState, read_state
@@ -42,6 +41,7 @@ from agentic_os.tiers.interface import (
     Query,
 )
 from agentic_os.tiers.lexical import TIER_OF_KIND, iso_time
+from agentic_os.tiers.merging.fusion import Place, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -69,6 +69,8 @@ _COLUMNS = (
 PassageKey = tuple[str, str, str, int]
 """A passage of the store: project, kind, path and first line."""
 
+_PASSAGE_COLUMNS = ("project", "kind", "path", "document_start")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Near:
@@ -223,14 +225,14 @@ class VectorTable:
         condition = f"{paths} AND document_start IN ({starts})"
         with index_faults():
             found = self._dataset.scanner(
-                columns=[*_COLUMNS, "vector"], filter=condition
+                columns=[*_PASSAGE_COLUMNS, "vector"], filter=condition
             ).to_table()
-            rows = list(_scored(found, vector))
+            keys = zip(*(found.column(name).to_pylist() for name in _PASSAGE_COLUMNS), strict=True)
+            rows = list(zip(keys, _cosines(found, vector), strict=True))
         nearest: dict[PassageKey, float] = {}
-        for row in rows:
-            key = (row.project, row.kind, row.path, row.document)
+        for key, similarity in rows:
             if key in passages:
-                nearest[key] = max(row.similarity, nearest.get(key, -1.0))
+                nearest[key] = max(similarity, nearest.get(key, -1.0))
         return nearest
 
     def _nearest(
@@ -277,14 +279,9 @@ def _scored(found: Any, vector: "Vectors") -> Iterator[Near]:
     An index of quantised vectors answers with estimates, and with another scale than a search
     that looks at every row: nothing of that may be shown, fused or compared with a bound.
     """
-    import numpy as np
-
-    matrix = np.asarray(found.column("vector").combine_chunks().flatten(), np.float32)
-    matrix = matrix.reshape(found.num_rows, len(vector))
-    lengths = np.linalg.norm(matrix, axis=1) * np.linalg.norm(vector)
-    cosines = (matrix @ vector) / np.maximum(lengths, np.finfo(np.float32).tiny)
     columns = [found.column(name).to_pylist() for name in _COLUMNS]
-    for row, cosine in zip(zip(*columns, strict=True), cosines.tolist(), strict=True):
+    rows = zip(*columns, strict=True)
+    for row, cosine in zip(rows, _cosines(found, vector), strict=True):
         yield Near(
             project=row[0],
             kind=row[1],
@@ -299,6 +296,18 @@ def _scored(found: Any, vector: "Vectors") -> Iterator[Near]:
             indexed_at=row[10],
             similarity=cosine,
         )
+
+
+def _cosines(found: Any, vector: "Vectors") -> list[float]:
+    import numpy as np
+
+    matrix = np.asarray(found.column("vector").combine_chunks().flatten(), np.float32)
+    matrix = matrix.reshape(found.num_rows, len(vector))
+    lengths = np.linalg.norm(matrix, axis=1) * np.linalg.norm(vector)
+    cosines: list[float] = (
+        (matrix @ vector) / np.maximum(lengths, np.finfo(np.float32).tiny)
+    ).tolist()
+    return cosines
 
 
 def open_table(folder: Path, fingerprint: str) -> VectorTable | None:

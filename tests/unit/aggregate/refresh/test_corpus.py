@@ -20,10 +20,12 @@ from agentic_os.aggregate.refresh.intake import Intake
 from agentic_os.aggregate.store.database import Store, open_store, writing
 from agentic_os.aggregate.surfaces.sources import Passage, chunk_ids, text_hash
 from agentic_os.aggregate.workspace import Person, Workspace, open_workspace
+from agentic_os.code import languages, reading
 from agentic_os.errors import FilesError
 from agentic_os.files.reading import FileRead, Folder
 from support.fleet.builder import FleetBuilder, ProjectBuilder, descriptor
 from support.fleet.git_repository import git, listed, repository
+from support.fleet.languages import SOURCES
 
 RAG = "obsidian-graphify-rag"
 
@@ -594,3 +596,25 @@ def test_what_the_person_ignores_everywhere_is_not_taken(
         "kept.private.md",
         "notes.md",
     }
+
+
+def test_a_grammar_that_comes_later_cuts_its_files_anew(
+    person: Person, fleet: FleetBuilder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = SOURCES["ruby"]
+    fleet.project("p", RAG).write(source.path, source.text)
+    with monkeypatch.context() as without:
+        without.setattr(languages, "is_installed", lambda language: language != "ruby")
+        without.setattr(reading, "is_installed", lambda language: language != "ruby")
+        lines = build(person, fleet.root)
+    (said,) = lines.result.diagnostics
+    assert (said.code, said.message) == ("LANGUAGES_MISSING", "1 files of ruby were cut by lines")
+    assert {name for _, path, name, *_ in lines.names if path == source.path} == {"till.rb"}
+
+    cut = build(person, fleet.root)
+    assert cut.result.diagnostics == ()
+    assert {name for _, path, name, *_ in cut.names if path == source.path} >= {
+        "Shop.Till.pay",
+        "top",
+    }
+    assert not build(person, fleet.root).result.changed

@@ -243,7 +243,7 @@ def test_names_that_are_too_long_are_no_names() -> None:
 
 def test_other_languages_are_cut_at_blank_lines() -> None:
     stanza = "fn name() {\n" + "    call();\n" * 30 + "}\n"
-    found = chunk_source("src/lib.rs", f"{stanza}\n" * 6)
+    found = chunk_source("src/lib.zig", f"{stanza}\n" * 6)
 
     assert {chunk.symbol for chunk in found} == {""}
     assert all(chunk.text.startswith("fn name") for chunk in found)

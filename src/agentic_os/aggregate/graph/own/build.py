@@ -6,6 +6,8 @@
   scope, in other files by the rule that links projects (``ImportRule``).
 - EXTRACTED is what the sources prove. A method called on ``self`` is INFERRED, for a subclass
   may have its own; what can be several definitions is AMBIGUOUS.
+- Of a language of the table, definitions, what holds them and imports are known: a path from the
+  file's own folder is EXTRACTED, a dotted name that one file of the project ends like INFERRED.
 - What an import means outside the project is an external name.
 """
 
@@ -25,12 +27,15 @@ from agentic_os.aggregate.graph.links.edges import (
 from agentic_os.aggregate.graph.links.imports import ImportRule
 from agentic_os.aggregate.graph.own.go_package import declarations, go_packages
 from agentic_os.aggregate.graph.own.names import OwnGo, OwnPython, OwnScript
+from agentic_os.aggregate.graph.own.tabled import tabled_file
 from agentic_os.aggregate.graph.values import Graph, GraphEdge, GraphNode
+from agentic_os.code.reading import TABLED_FAMILY
 from agentic_os.code.script.layout import split_specifier
 from agentic_os.code.standard_names import graph_id
+from agentic_os.code.table_driven import NEAR
 from agentic_os.code.values import MODULE_SCOPE, SourceFacts, Symbol
 
-FAMILIES = ("python", "script", "go")
+FAMILIES = ("python", "script", "go", TABLED_FAMILY)
 _CALLABLE = frozenset({"function", "method"})
 
 
@@ -58,10 +63,21 @@ def own_graph(code: ProjectCode) -> Graph:
     for source, target, relation, verdict, line in collector.found:
         if source.node is not None and target.node is not None:
             build.edge(source.node.nid, target.node.nid, relation, verdict, source.path, line)
+    _tabled_imports(code, build, collector)
     for family in FAMILIES:
         for path, facts in code.sources(family):
             build.externals(path, facts, family, collector.resolved)
     return Graph(nodes=build.nodes, edges=list(build.edges.values()), hyperedges=[], counts={})
+
+
+def _tabled_imports(code: ProjectCode, build: "_Build", collector: "_Inside") -> None:
+    """Add which file of the project takes in which, in the languages of the table."""
+    for path, facts in code.sources(TABLED_FAMILY):
+        for item in facts.imports:
+            inside = tabled_file(code.paths[TABLED_FAMILY], path, item.module)
+            if inside is not None:
+                collector.resolved.add((path, item.line, item.module))
+                build.imports(path, *inside, item.line)
 
 
 class _Inside(EdgeCollector):
@@ -145,6 +161,11 @@ class _Build:
         """Return the node of a symbol: those of a file follow the file's own."""
         return self._files[path] + 1 + symbol
 
+    def imports(self, path: str, target: str, verdict: Verdict, line: int) -> None:
+        """Add that a file takes in another one of the project."""
+        if path != target and target in self._files:
+            self.edge(self._files[path], self._files[target], "imports", verdict, path, line)
+
     def externals(
         self, path: str, facts: SourceFacts, family: str, resolved: set[tuple[str, int, str]]
     ) -> None:
@@ -200,4 +221,4 @@ def _outside(module: str, family: str) -> str:
     if family == "script":
         split = split_specifier(module.removeprefix("node:"))
         return "" if split is None else split[0]
-    return module
+    return "" if module.startswith(NEAR) else module

@@ -8,6 +8,7 @@ from agentic_os.results import Answer, Extra, ExtrasData
 
 _USES: Final = {
     "rag": "search by meaning",
+    "languages": "sources of eleven more languages, by their definitions",
     "models": "other embedding models, with torch",
     "plugins": "plugins in a sandbox",
     "postgres": "an identity's projection in PostgreSQL",

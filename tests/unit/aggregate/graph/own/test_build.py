@@ -3,8 +3,11 @@
 import json
 from dataclasses import replace
 
+import pytest
+
 from agentic_os.aggregate.graph.own.build import own_graph
 from agentic_os.aggregate.graph.values import Graph
+from support.fleet.languages import SOURCES
 from support.graph.code import CodeBuilder, pyproject
 
 
@@ -179,3 +182,29 @@ def test_files_of_one_go_package_use_each_other() -> None:
         ("Lid", "limit_windows.go"),
         ("TestIt()", "use_test.go"),
     }
+
+
+@pytest.mark.parametrize("language", sorted(SOURCES))
+def test_a_language_of_the_table_has_files_definitions_and_imports(language: str) -> None:
+    source = SOURCES[language]
+    name = source.path.rpartition("/")[2]
+    files = {source.path: source.text}
+    if source.beside:
+        files[source.beside] = ""
+    graph = graph_of(files)
+    nodes = {node.key for node in graph.nodes if node.path == source.path}
+    assert len(nodes) == len(source.symbols) + 1
+    held = {edge.target for edge in graph.edges if edge.relation in {"contains", "method"}}
+    assert len(held) == len(source.symbols)
+    labels = [node.label for node in graph.nodes]
+    taken = {
+        labels[edge.target]: edge.confidence
+        for edge in graph.edges
+        if edge.relation == "imports" and labels[edge.source] == name
+    }
+    if source.beside:
+        beside = source.beside.rpartition("/")[2]
+        assert taken.pop(beside) == ("EXTRACTED" if source.sure else "INFERRED")
+    outside = [one for one in source.imports if not one.startswith("./")]
+    assert set(taken.values()) <= {"EXTRACTED"}
+    assert set(taken) <= set(outside)

@@ -11,8 +11,8 @@ What is called exactly what was asked for keeps its place; so does the order wit
 from collections.abc import Callable, Collection, Sequence
 
 from agentic_os.results import Kind
-from agentic_os.tiers.fusion import Place, place_of
 from agentic_os.tiers.interface import Candidate
+from agentic_os.tiers.merging.fusion import Place, place_of
 
 OWN_KINDS: frozenset[Kind] = frozenset({"memory", "index", "instruction"})
 FACT_KINDS: frozenset[Kind] = frozenset({"memory", "index"})

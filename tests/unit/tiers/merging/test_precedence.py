@@ -12,9 +12,9 @@ from agentic_os.aggregate.store.database import writing
 from agentic_os.aggregate.workspace import Person, open_workspace
 from agentic_os.results import KINDS, Kind, SearchData
 from agentic_os.settings.selection import command_line_roots
-from agentic_os.tiers.fusion import place_of
 from agentic_os.tiers.interface import Candidate, Query
-from agentic_os.tiers.precedence import FACT_KINDS, is_common, ordered
+from agentic_os.tiers.merging.fusion import place_of
+from agentic_os.tiers.merging.precedence import FACT_KINDS, is_common, ordered
 from agentic_os.tiers.route import search
 from support.fleet.builder import FleetBuilder
 from support.fleet.git_repository import repository

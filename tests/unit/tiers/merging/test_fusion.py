@@ -2,8 +2,8 @@
 
 import pytest
 
-from agentic_os.tiers.fusion import RRF_K, fuse
 from agentic_os.tiers.interface import Candidate
+from agentic_os.tiers.merging.fusion import RRF_K, fuse
 
 
 def candidate(path: str, start: int = 1, score: float = 0.0) -> Candidate:
