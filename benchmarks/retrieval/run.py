@@ -41,6 +41,7 @@ from agentic_os.aggregate.workspace import Person, Workspace, open_workspace
 from agentic_os.results import SearchMode
 from agentic_os.tiers import route
 from agentic_os.tiers.embed.selection import find_model
+from agentic_os.tiers.index import table
 from agentic_os.tiers.index.build import build_index
 from agentic_os.tiers.interface import Query
 from agentic_os.tiers.route import search
@@ -48,6 +49,7 @@ from agentic_os.tiers.route import search
 MODES: dict[str, SearchMode] = {
     "lexical": "lexical",
     "semantic": "semantic",
+    "semantic, every row": "semantic",
     "hybrid auto": "auto",
 }
 SETS = ("docstring", "ident_def", "ident_body", "heading")
@@ -103,6 +105,18 @@ def everything_shown() -> Iterator[None]:
         yield
     finally:
         route.ANSWERS, route.NOISE = bounds
+
+
+@contextmanager
+def rows_of(way: str) -> Iterator[None]:
+    """Look at every row meanwhile if a way of asking says so: what an index is measured by."""
+    bound = table.EXACT_BELOW_ROWS
+    if way.endswith("every row"):
+        table.EXACT_BELOW_ROWS = sys.maxsize
+    try:
+        yield
+    finally:
+        table.EXACT_BELOW_ROWS = bound
 
 
 def right_hits(questions: list[Question], answer: Answerer) -> list[Question]:
@@ -175,7 +189,8 @@ def main() -> int:
         senseless = unanswerable(options.half)
         with open_workspace(person, [str(root)]) as workspace:
             for name in options.modes:
-                results[name] = judge(asked, answerer(workspace, MODES[name]))
+                with rows_of(name):
+                    results[name] = judge(asked, answerer(workspace, MODES[name]))
                 said = said_nothing(workspace, MODES[name], senseless)
                 with everything_shown():
                     right = right_hits(asked, answerer(workspace, MODES[name]))

@@ -102,7 +102,7 @@ ORDER BY score DESC LIMIT :cut
 _COUNTED = f"""
 SELECT count(*) FROM document_words WHERE document_words MATCH :match AND {_WORD_FILTER}
 """  # noqa: S608 - constants of this module
-_ANY_TEMPLATE = "SELECT 1 FROM document WHERE template LIMIT 1"
+_TEMPLATES = "SELECT pk FROM document WHERE template LIMIT ?"
 _MATCHES = "SELECT count(*) FROM document_words WHERE document_words MATCH :match"
 _LAST_RANKED = f"""
 SELECT rowid FROM document_words WHERE document_words MATCH :match AND {_WORD_FILTER}
@@ -320,8 +320,10 @@ class _Search:
 
     def _count(self, match: str) -> int:
         narrowed = any(self._filters[name] is not None for name in ("kinds", "projects", "since"))
-        if not narrowed and self._run(_ANY_TEMPLATE).fetchone() is None:
-            return self._matches(match)
+        templates = [pk for (pk,) in self._run(_TEMPLATES, (CUT_PASSAGES + 1,))]
+        if not narrowed and not self._filters["templates"] and len(templates) <= CUT_PASSAGES:
+            # All that match, which is known, and those few apart: the filter asks for each row.
+            return self._matches(match) - len(self._holding_among(match, templates))
         return int(self._run(_COUNTED, {**self._filters, "match": match}).fetchone()[0])
 
     def _holding_question(self) -> set[int]:

@@ -31,8 +31,12 @@ QUESTIONS = (
 )
 
 
+Large = tuple[Person, Path]
+"""A person and the root of a fleet."""
+
+
 @pytest.fixture(scope="module")
-def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
+def large(tmp_path_factory: pytest.TempPathFactory) -> Large:
     """A fleet of this Python's own library, embedded by the tiny model."""
     folder = tmp_path_factory.mktemp("large")
     places = {f"AGENTIC_OS_{name}_DIR": str(folder / name) for name in ("CONFIG", "DATA", "CACHE")}
@@ -49,7 +53,13 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
             shutil.copy(path, target)
     built = build_index(person, [str(fleet.root)])
     assert built.data.chunks >= CHUNKS > INDEX_FROM_ROWS
-    with open_workspace(person, [str(fleet.root)]) as opened:
+    return person, fleet.root
+
+
+@pytest.fixture
+def workspace(large: Large) -> Iterator[Workspace]:
+    person, root = large
+    with open_workspace(person, [str(root)]) as opened:
         yield opened
 
 
@@ -65,6 +75,10 @@ def places_of(hits: list[Hit]) -> list[tuple[str, str, tuple[int, int]]]:
 def test_exact_and_indexed_answers_agree(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    agree(workspace, monkeypatch)
+
+
+def agree(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     ids = [project.id for project in workspace.fleet.projects]
     scopes = (None, frozenset(ids[:2]), frozenset(ids[:5]))
     asked = [(text, scope) for text in QUESTIONS for scope in scopes]
@@ -95,3 +109,28 @@ def test_what_is_found_is_what_brute_force_finds(workspace: Workspace) -> None:
         found = search(workspace, Query(text=text, mode="semantic", limit=10)).data.hits
 
         assert {hit.path for hit in found} <= best
+
+
+def test_rows_that_came_and_went_since_the_index_was_made(
+    large: Large, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    person, root = large
+    paths = sorted(root.rglob("*.py"))
+    for path in paths[::40]:
+        path.write_text(f"{path.read_text()}\n\ndef compare_versions(name):\n    return name\n")
+    for path in paths[1::60]:
+        path.unlink()
+
+    built = build_index(person, [str(root)]).data
+
+    assert built.embedded < len(paths)
+    with open_workspace(person, [str(root)]) as opened:
+        folder = table.vectors_folder(opened.store.space)
+        embedder = open_embedder(opened.places.data)
+        written = table.open_table(folder, embedder.fingerprint)
+        assert written is not None
+        assert 0 < (written.unindexed_rows() or 0) < built.chunks
+        assert built.chunks == written.rows
+        agree(opened, monkeypatch)
+        gone = {str(path.relative_to(root)).partition("/")[2] for path in paths[1::60]}
+        assert gone.isdisjoint(hit.path for text in QUESTIONS for hit in ask(opened, text))
