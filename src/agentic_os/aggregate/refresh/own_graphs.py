@@ -40,7 +40,8 @@ def build_own_graphs(
         store: a store opened by ``writing`` that ``refresh`` has brought up to date.
         fleet: all projects.
         redactor: takes secrets out before anything is stored.
-        everyone: every project with retrieval, not only those of tier 2 and above.
+        everyone: every project with retrieval, not only those of tier 2 and above and those that
+            were taken in without a descriptor.
         home: the person's home folder, whose own ``.git`` makes no checkout.
         corpus: ids of projects whose sources the store holds already, so that they need not be
             listed again.
@@ -56,7 +57,8 @@ def build_own_graphs(
         else _sources(project, folders, home)
         for project in fleet.projects
         if project.retrieval
-        and (everyone or (project.tier or 0) >= GRAPH_TIER)
+        and project.wants("graph")
+        and (everyone or (project.tier or 0) >= GRAPH_TIER or project.has_corpus)
         and not _has_graph(project)
     }
     own = {project for project, paths in wanted.items() if paths}

@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 
 from agentic_os.aggregate.refresh import own_graphs
+from agentic_os.aggregate.refresh.corpus import corpus_projects
 from agentic_os.aggregate.workspace import Person, open_workspace
 from agentic_os.tiers.graph.build import build_graphs
 from agentic_os.tiers.graph.context import CodeGraph, code_graph
 from agentic_os.tiers.graph.links import links, stats
 from agentic_os.tiers.graph.near import find
-from support.fleet.builder import descriptor
+from support.fleet.builder import FleetBuilder, descriptor
+from support.fleet.git_repository import repository
 from support.graph.code import pyproject
 
 FILES = {
@@ -128,3 +130,25 @@ def test_graphs_that_were_committed_stay_when_the_rest_is_interrupted(
 
     assert ask(root)[0]["lib"] == "own"
     assert ask(root)[1]
+
+
+def test_a_project_that_was_taken_in_has_a_graph_and_the_person_none(
+    fleet: FleetBuilder, places: Path
+) -> None:
+    repository(fleet.root / "taken", {"go.py": "def go():\n    return go\n"})
+    kept = places / ".codex/memories"
+    kept.mkdir(parents=True)
+    (kept / "MEMORY.md").write_text("# Mine\n")
+    (places / ".codex/secret.py").write_text("def secret(): ...\n")
+    (places / "config").mkdir(exist_ok=True)
+    (places / "config/projects.toml").write_text(
+        f'[[root]]\npath = "{fleet.root}"\nadopt = true\n[harness_memory]\ncodex = true\n'
+    )
+    for everything in (False, True):
+        built = build_graphs(Person.here(), (), everything=everything).data.projects
+        assert [(item.project.rpartition("-")[0], item.sources) for item in built] == [("taken", 1)]
+    with open_workspace(Person.here(), ()) as workspace:
+        assert "@person" in {project.id for project in workspace.fleet.projects}
+        assert "@person" not in {
+            project.id for project in corpus_projects(workspace.fleet, everyone=True)
+        }

@@ -363,6 +363,7 @@ def links(
 @app.command()
 def build(
     root: Roots = None,
+    adopt: Adopt = False,
     everything: Annotated[
         bool, typer.Option("--all", help="Every project with retrieval, not only tier 2 and above.")
     ] = False,
@@ -375,7 +376,7 @@ def build(
     from agentic_os.aggregate.workspace import Person
     from agentic_os.tiers.graph.build import build_graphs
 
-    answer = build_graphs(Person.here(), root or (), everything=everything)
+    answer = build_graphs(Person.here(), chosen_roots(root, adopt=adopt), everything=everything)
     if json:
         _finish_document("graph-build", answer)
         return
