@@ -19,6 +19,8 @@ SWEEP_SECONDS: Final = 1.0
 """The pause between two looks; a look that takes longer than a third of it earns a longer pause."""
 SHARE: Final = 3
 """A look may take one part in four of the time: the pause is at least three times as long."""
+MOST_PAUSE_SECONDS: Final = 10.0
+"""However long a look took, for a first one or a large change: the next is usually short."""
 KEEP_ALIVE_SECONDS: Final = 15.0
 MAX_STREAMS: Final = 8
 
@@ -58,6 +60,8 @@ class Watcher:
         self._thread.join(timeout=5)
 
     def _run(self) -> None:
+        # The first look reads everything; how long it took says nothing of those that follow.
+        looked = False
         while True:
             started = self._clock()
             # A look that fails has its reason; each question that is asked meets and says it.
@@ -65,7 +69,9 @@ class Watcher:
                 self._tell(self._sweep())
             took = self._clock() - started
             with self._changed:
-                self._changed.wait_for(lambda: self._is_over, max(self._pause, SHARE * took))
+                pause = max(self._pause, min(SHARE * took, MOST_PAUSE_SECONDS) if looked else 0.0)
+                looked = True
+                self._changed.wait_for(lambda: self._is_over, pause)
                 self._changed.wait_for(lambda: self._is_over or bool(self._streams))
                 if self._is_over:
                     return

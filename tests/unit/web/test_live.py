@@ -43,6 +43,31 @@ async def told(events: AsyncIterator[bytes]) -> str:
     return (await asyncio.wait_for(anext(events), WAIT_SECONDS)).decode()
 
 
+def test_a_first_look_that_took_long_does_not_delay_the_next(sweeps: Sweeps) -> None:
+    clock = [0.0]
+
+    def slow_at_first() -> int:
+        clock[0] += 1_000.0 if sweeps.count == 0 else 0.0
+        return sweeps()
+
+    watcher = Watcher(slow_at_first, pause=0.01, clock=lambda: clock[0])
+    watcher.start()
+
+    async def listen() -> str:
+        events = watcher.events()
+        while "data: 1" not in await told(events):
+            pass
+        sweeps.generation = 2
+        heard = await told(events)
+        await events.aclose()  # type: ignore[attr-defined]
+        return heard
+
+    try:
+        assert "data: 2" in asyncio.run(listen())
+    finally:
+        watcher.stop()
+
+
 def test_a_listener_hears_of_each_new_generation(sweeps: Sweeps) -> None:
     watcher = Watcher(sweeps, pause=0.01)
     watcher.start()
