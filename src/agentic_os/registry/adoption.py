@@ -169,23 +169,15 @@ class _Look:
 
     def found(self) -> tuple[str, ...]:
         """Return the files, and folders of files, of every convention that are there."""
-        places: dict[str, None] = {}
-        for row in ALL:
-            place = place_of(row)
-            if row.surface == "capabilities" or row.reads == "index" or place in places:
-                continue
-            if self._is_there(place, row):
-                places[place] = None
-        return tuple(places)
+        return tuple(place for place, top, wanted in _PLACES if self._is_there(place, top, wanted))
 
-    def _is_there(self, place: str, row: Convention) -> bool:
-        top = place.partition("/")[0]
-        wanted = "file" if place == row.pattern else "folder"
-        if place == top:
-            return self._held.get(top) == wanted
-        if self._held.get(top) != "folder":
-            return False
-        return self._is_file(place) if wanted == "file" else self._is_folder(place)
+    def _is_there(self, place: str, top: str, wanted: str) -> bool:
+        held = self._held.get(top)
+        if held is None or place == top:
+            return held == wanted
+        return held == "folder" and (
+            self._is_file(place) if wanted == "file" else self._is_folder(place)
+        )
 
     def vault(self, standing: Standing) -> Surface | None:
         """Return the vault nearest the top; the folder itself is ``.``."""
@@ -230,4 +222,13 @@ def _first_glob(names: list[str]) -> int:
     )
 
 
+def _looked_at() -> Iterator[tuple[str, str, str]]:
+    """Yield the places of instructions and memories, each with its first name and its kind."""
+    for row in ALL:
+        if row.surface != "capabilities" and row.reads != "index":
+            place = place_of(row)
+            yield place, place.partition("/")[0], "file" if place == row.pattern else "folder"
+
+
+_PLACES = tuple(dict.fromkeys(_looked_at()))
 _MEMORIES = frozenset(place_of(row) for row in ALL if row.surface == "memory")
