@@ -1,4 +1,7 @@
-"""Pictures of every page of the example fleet, kept for people to look at in ``build/page``."""
+"""Pictures of every page of the example fleet, kept for people to look at in ``build/page``.
+
+The README shows one of them: ``docs/page.png`` is ``memory-wide-light.png``, copied.
+"""
 
 import shutil
 from pathlib import Path
