@@ -73,7 +73,7 @@ class BookmarkData:
     ``receipts`` names the receipt files that were written, where they were asked for.
     """
 
-    due: Literal["entries", "time", "shutdown", "asked", "not_due"]
+    due: Literal["shutdown", "asked", "not_due"]
     ordinal: int
     ledger_hash: str
     quorum: bool

@@ -1,10 +1,8 @@
 """Keep the outcome of a round of witnesses: tail, head and receipts; latch a conflict."""
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
 from typing import Literal, NamedTuple, TypeAlias
 
-from agentic_os.crypto.envelope.public_keys import parse_time
 from agentic_os.errors import CryptoError, IdentityError, LedgerError
 from agentic_os.files.publishing import publish
 from agentic_os.identity import safe_mode
@@ -14,7 +12,6 @@ from agentic_os.identity.folder.witness_tail import keep_tail, read_tail, tail_n
 from agentic_os.identity.policy_change import accept_first_policy
 from agentic_os.identity.ready import ReadyIdentity
 from agentic_os.identity.witnessing import (
-    bookmark_due,
     count_unanchored,
     receipt_request,
     unsettled,
@@ -23,8 +20,8 @@ from agentic_os.ledger.answers import Finding
 from agentic_os.ledger.file.head import HEAD_NAME, state_head
 from agentic_os.witness.client.outcomes import KeptReceipt, RoundResult, WitnessOutcome
 
-Occasion: TypeAlias = Literal["asked", "due", "shutdown"]
-Reason: TypeAlias = Literal["entries", "time", "shutdown", "asked", "not_due"]
+Occasion: TypeAlias = Literal["asked", "shutdown"]
+Reason: TypeAlias = Literal["shutdown", "asked", "not_due"]
 
 
 class Taken(NamedTuple):
@@ -46,18 +43,11 @@ _NOTHING_TO_KEEP = _Kept(None, "")
 
 def bookmark_reason(ready: ReadyIdentity, occasion: Occasion) -> Reason:
     """Return why a bookmark is made on an occasion, or that none is due."""
-    tail = read_tail(ready.folder)
-    ordinal = tail.ledger_ordinal if tail is not None else 0
-    unanchored = count_unanchored(ready.projection.db, ordinal)
     if occasion == "asked":
         return "asked"
-    if occasion == "shutdown":
-        return "shutdown" if unanchored else "not_due"
-    return bookmark_due(
-        unanchored=unanchored,
-        last=parse_time(tail.witnessed_at) if tail is not None else None,
-        now=datetime.now(UTC),
-    )
+    tail = read_tail(ready.folder)
+    ordinal = tail.ledger_ordinal if tail is not None else 0
+    return "shutdown" if count_unanchored(ready.projection.db, ordinal) else "not_due"
 
 
 def take_round(ready: ReadyIdentity, result: RoundResult) -> Taken:

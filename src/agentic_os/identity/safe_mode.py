@@ -66,7 +66,7 @@ def read_latch(folder: Path) -> tuple[Finding, str] | None:
         if error.code == "FILE_MISSING":
             return None
         return finding("SAFE_MODE_LATCHED"), ""
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, RecursionError):
         return finding("SAFE_MODE_LATCHED"), ""
     message = f"{kept.message} (latched at {kept.entered_at})"
     return Finding(code=kept.code, message=message, hint=kept.hint), kept.witness

@@ -46,9 +46,11 @@ EPOCH_TYPE: Final = "trust.epoch_accepted"
 DECISION_TYPE: Final = "policy.set"
 RECEIPT_TYPE: Final = "system.witnessed"
 
-_MARKS: Final = tuple(
-    f'"type":"{name}"'.encode() for name in (EPOCH_TYPE, DECISION_TYPE, RECEIPT_TYPE)
-)
+_TYPE_START: Final = b'"type":"'
+_TYPE_END: Final = b'"},"hash":"'
+_TYPE_CHARS: Final = 64
+"""More than any type has."""
+_MARKED: Final = frozenset(one.encode() for one in (EPOCH_TYPE, DECISION_TYPE, RECEIPT_TYPE))
 
 
 @dataclass(slots=True)
@@ -66,14 +68,17 @@ class AcceptedPolicy:
         """Note what a verified line says of the policy."""
         if seq == 1:
             self.digest, self.epoch, self._decided, self._receipt = "", 0, "", b""
-        # An entry's type stands near the end of its line's first half, between signed members:
-        # a payload cannot hold these bytes, since its quotes would be escaped.
-        found = next((mark for mark in _MARKS if mark in line), None)
-        if found is None or found == _MARKS[1]:
+        # A payload may hold the like, but stands before: the last one is the entry's.
+        end = line.rfind(_TYPE_END)
+        start = line.rfind(_TYPE_START, max(0, end - _TYPE_CHARS), end) + len(_TYPE_START)
+        found = line[start:end]
+        if found not in _MARKED:
             self.newest_entry = seq
-        if found == _MARKS[2]:
+        elif found == RECEIPT_TYPE.encode():
             self._receipt = bytes(line)
-        elif found is not None:
+        else:
+            if found == DECISION_TYPE.encode():
+                self.newest_entry = seq
             self._note(line)
 
     def _note(self, line: bytes) -> None:

@@ -104,6 +104,19 @@ def test_the_frontier_takes_many_leaves_at_once(runs: list[int]) -> None:
     assert frontier.root() == naive_root(leaves(taken))
 
 
+@given(runs=st.lists(st.integers(min_value=0, max_value=40), max_size=8))
+@settings(max_examples=100, deadline=None)
+def test_the_tree_takes_many_leaves_at_once(runs: list[int]) -> None:
+    tree, taken = MerkleTree(), 0
+    for run in runs:
+        tree.extend(b"".join(leaf_hash(item) for item in leaves(taken + run)[taken:]))
+        taken += run
+        assert tree.root() == naive_root(leaves(taken))
+        tree.append(leaf_hash(leaves(taken + 1)[taken]))
+        taken += 1
+    assert tree._levels == tree_of(leaves(taken))._levels
+
+
 @given(
     size=st.integers(min_value=2, max_value=120),
     fork=st.integers(min_value=0, max_value=118),

@@ -96,6 +96,26 @@ class MerkleTree:
             self._levels[level] += leaf
         return index
 
+    def extend(self, leaves: bytes | bytearray) -> None:
+        """Add many leaf hashes at once, one after the other in ``leaves``, level by level."""
+        if len(leaves) % HASH_BYTES:
+            raise CryptoError("a leaf hash has 32 bytes", code="MERKLE_HASH")
+        self._levels[0] += leaves
+        pair, sha256 = 2 * HASH_BYTES, hashlib.sha256
+        for level, below in enumerate(self._levels):
+            if len(below) < pair:
+                return
+            if level + 1 == len(self._levels):
+                self._levels.append(bytearray())
+            above = self._levels[level + 1]
+            fresh = bytes(below[2 * len(above) : len(below) - len(below) % pair])
+            above += b"".join(
+                [
+                    sha256(b"\x01" + fresh[start : start + pair]).digest()
+                    for start in range(0, len(fresh), pair)
+                ]
+            )
+
     def leaf(self, index: int) -> bytes:
         """Return the leaf hash at ``index``."""
         if not 0 <= index < self.size:

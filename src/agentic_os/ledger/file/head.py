@@ -111,7 +111,7 @@ def read_cosigned_note(folder: Path) -> SignedCheckpoint | None:
             document = opened.read(HEAD_NAME, limit_bytes=HEAD_BYTES).data
         shape = msgspec.json.decode(document, type=_Shape)
         return parse_signed_checkpoint(shape.checkpoint.encode())
-    except (FilesError, CryptoError, msgspec.MsgspecError):
+    except (FilesError, CryptoError, msgspec.MsgspecError, RecursionError):
         return None
 
 

@@ -30,7 +30,7 @@ from typing import Final, NamedTuple
 
 from agentic_os.crypto.canonical.texts import bare_hash
 from agentic_os.crypto.keys.pairs import SigningKey
-from agentic_os.crypto.tlog.merkle import HASH_BYTES, leaf_hash
+from agentic_os.crypto.tlog.merkle import leaf_hash
 from agentic_os.crypto.tlog.merkle_tree import MerkleTree
 from agentic_os.errors import LedgerError
 from agentic_os.files.closing import SelfClosing
@@ -107,8 +107,7 @@ class Journal(SelfClosing):
         """The tree with all proofs; built at the first question, from what was verified."""
         if self._tree is None:
             tree = MerkleTree()
-            for start in range(0, len(self._leaves), HASH_BYTES):
-                tree.append(bytes(self._leaves[start : start + HASH_BYTES]))
+            tree.extend(self._leaves)
             self._tree, self._leaves = tree, bytearray()
         return self._tree
 

@@ -16,6 +16,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from typing import Final, NamedTuple
 
 import msgspec
@@ -28,6 +29,7 @@ from agentic_os.ledger.projection.rows import Event
 from agentic_os.ledger.projection.schema import META_TABLE, SCHEMA_SHA256, STATEMENTS, TABLES, Table
 
 LOAD_ROWS: Final = 2_000
+_ENCODER: Final = msgspec.json.Encoder()
 
 _SEQ: Final = re.compile(r"[1-9][0-9]{0,17}")
 
@@ -149,9 +151,10 @@ class Projection:
         """Hash over every row in key order, and the number of rows."""
         running, count = hashlib.sha256(), 0
         with self.transaction():
-            for table, row in self.rows():
-                running.update(row_line(table, row))
-                count += 1
+            rows = self.rows()
+            while batch := [(table.name, row) for table, row in islice(rows, LOAD_ROWS)]:
+                running.update(_ENCODER.encode_lines(batch))
+                count += len(batch)
         return f"sha256:{running.hexdigest()}", count
 
     def follow(self, other: "Projection") -> None:
@@ -199,4 +202,4 @@ class Projection:
 
 def row_line(table: Table, row: Row) -> bytes:
     """One row as the line that digests and snapshots hold."""
-    return msgspec.json.encode([table.name, list(row)]) + b"\n"
+    return _ENCODER.encode_lines([(table.name, row)])

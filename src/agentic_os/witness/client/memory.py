@@ -86,7 +86,7 @@ class WitnessMemory:
             return WitnessedState()
         try:
             return msgspec.json.decode(data, type=WitnessedState)
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, RecursionError):
             raise _invalid(STATE_FILE) from None
 
     def keep_state(self, state: WitnessedState) -> None:
@@ -115,7 +115,7 @@ class WitnessMemory:
         try:
             keys = msgspec.json.decode(data, type=_Keys)
             public = read_public_key_envelope(bytes(keys.public_key))
-        except (msgspec.DecodeError, CryptoError):
+        except (msgspec.DecodeError, RecursionError, CryptoError):
             raise _invalid(KEYS_FILE) from None
         manifest = bytes(keys.public_key_manifest)
         return ServedKey(public=public, manifest=None if manifest == bytes(_NULL) else manifest)

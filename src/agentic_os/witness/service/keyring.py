@@ -182,7 +182,7 @@ def read_witness_keys(folder: Path, *, password: str | None = None) -> WitnessKe
         ) from None
     receipt_key = read_key(folder / RECEIPT_KEY_FILE, password=password)
     receipt_public = read_public_key_envelope(parts[RECEIPT_PUBLIC_FILE])
-    vkey = parse_vkey(parts[VKEY_FILE].decode().strip())
+    vkey = parse_vkey(parts[VKEY_FILE].decode("utf-8", "replace").strip())
     cosigner = NoteSigner(
         kind="cosignature",
         name=vkey.name,

@@ -32,7 +32,7 @@ def read_note(place: str) -> bytes:
         return data
     try:
         found = msgspec.json.decode(data, type=_Document)
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, RecursionError):
         raise UsageError(f"{place!r} is neither a note nor a JSON document") from None
     note = found.checkpoint or (found.data.checkpoint if found.data is not None else "")
     if not note:
