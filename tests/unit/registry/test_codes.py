@@ -9,7 +9,7 @@ ROOM = Path(agentic_os.registry.__file__).parent
 
 
 def used_codes() -> set[str]:
-    """Every upper-case string of the room's source that could be a code of the table."""
+    """Every string, and every name of a constant, of the room's source that could be a code."""
     found: set[str] = set()
     for file in ROOM.rglob("*.py"):
         if file.name == "codes.py":
@@ -17,6 +17,8 @@ def used_codes() -> set[str]:
         for node in ast.walk(ast.parse(file.read_text())):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 found.add(node.value)
+            elif isinstance(node, ast.Name):
+                found.add(node.id)
     return found
 
 
