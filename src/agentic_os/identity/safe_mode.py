@@ -23,6 +23,7 @@ from agentic_os.files.reading import Folder
 from agentic_os.identity.codes import ERRORS, finding
 from agentic_os.ledger.answers import Finding
 from agentic_os.ledger.layout import SAFE_MODE_NAME
+from agentic_os.text.shapes import read_shape
 
 LATCH_BYTES: Final = 64 * 1024
 
@@ -61,12 +62,12 @@ def read_latch(folder: Path) -> tuple[Finding, str] | None:
     try:
         with Folder.open(folder) as opened:
             data = opened.read(SAFE_MODE_NAME, limit_bytes=LATCH_BYTES).data
-        kept = msgspec.json.decode(data, type=_Latch)
+        kept = read_shape(data, _Latch)
     except FilesError as error:
         if error.code == "FILE_MISSING":
             return None
         return finding("SAFE_MODE_LATCHED"), ""
-    except (msgspec.MsgspecError, RecursionError):
+    except ValueError:
         return finding("SAFE_MODE_LATCHED"), ""
     message = f"{kept.message} (latched at {kept.entered_at})"
     return Finding(code=kept.code, message=message, hint=kept.hint), kept.witness

@@ -30,6 +30,7 @@ from agentic_os.ledger.line.frame import read_line
 from agentic_os.ledger.line.payloads import PolicySet, TrustEpoch, Witnessed
 from agentic_os.ledger.line.vocabulary import entry_type
 from agentic_os.ledger.writing import Request, request
+from agentic_os.text.shapes import read_shape
 from agentic_os.witness.client.policy import (
     NO_QUORUM,
     POLICY_BYTES,
@@ -51,6 +52,10 @@ _TYPE_END: Final = b'"},"hash":"'
 _TYPE_CHARS: Final = 64
 """More than any type has."""
 _MARKED: Final = frozenset(one.encode() for one in (EPOCH_TYPE, DECISION_TYPE, RECEIPT_TYPE))
+
+
+class _Rooted(msgspec.Struct):
+    root: str = ""
 
 
 @dataclass(slots=True)
@@ -180,10 +185,9 @@ def is_policy_entry(kind: str, payload: bytes) -> bool:
     if kind != EPOCH_TYPE:
         return False
     try:
-        read = msgspec.json.decode(payload)
-    except msgspec.DecodeError:
+        return read_shape(payload, _Rooted).root == POLICY_ROOT
+    except ValueError:
         return False
-    return isinstance(read, dict) and read.get("root") == POLICY_ROOT
 
 
 def _epoch(epoch: int, policy: QuorumPolicy) -> Request:

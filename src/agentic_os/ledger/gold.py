@@ -22,6 +22,7 @@ from agentic_os.errors import CryptoError, LedgerError, VerificationError
 from agentic_os.ledger.answers import Finding, VerifyData
 from agentic_os.ledger.file.storage import LineReader, Storage
 from agentic_os.ledger.file.verify import Progress
+from agentic_os.text.shapes import read_shape
 
 GOLD_LINE_BYTES: Final = 32 * 1024 * 1024
 GOLD_HEADER: Final = "AII-LEDGER-LINE-SIGNATURE-GOLD"
@@ -95,9 +96,6 @@ class _Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class _Genesis(msgspec.Struct, frozen=True):
     public_key: str
     fingerprint: str
-
-
-_GOLD_LINE: Final = msgspec.json.Decoder(_Line)
 
 
 def gold_signature_text(entry_hash: str, *, key_id: str) -> bytes:
@@ -218,8 +216,8 @@ def _read(line: bytes) -> _Line:
     if len(line) >= GOLD_LINE_BYTES or not is_canonical(line):
         raise _refuse("not one canonical object", "GOLD_LINE_INVALID")
     try:
-        read = _GOLD_LINE.decode(line)
-    except msgspec.MsgspecError as error:
+        read = read_shape(line, _Line)
+    except ValueError as error:
         raise _refuse(str(error), "GOLD_LINE_INVALID") from None
     entry = read.entry
     if bytes(read.payload)[:1] != b"{":
@@ -235,9 +233,9 @@ def _genesis_key(entry: GoldEntry, payload: bytes) -> VerifyingKey:
     if entry.type != "ring0.genesis":
         raise _refuse("line 1 is no genesis and no key was given", "GOLD_KEY_UNKNOWN")
     try:
-        named = msgspec.json.decode(payload, type=_Genesis)
+        named = read_shape(payload, _Genesis)
         key = VerifyingKey(ML_DSA_87, decode_base64(named.public_key))
-    except (msgspec.MsgspecError, CryptoError):
+    except (ValueError, CryptoError):
         raise _refuse("the genesis names no usable key", "GOLD_KEY_UNKNOWN") from None
     if named.fingerprint.removeprefix("sha256:") != bare_hash(key.key_id):
         raise _refuse("the genesis key has another fingerprint", "GOLD_KEY_UNKNOWN")

@@ -20,6 +20,7 @@ from agentic_os.ledger.answers import Finding, ShowData
 from agentic_os.ledger.file.show import LineFilter
 from agentic_os.results import Answer
 from agentic_os.text.budget import utf16_length
+from agentic_os.text.shapes import read_shape
 from agentic_os.web.question import Question
 from agentic_os.web.served import Served
 
@@ -161,7 +162,10 @@ def _witnesses(served: Served) -> tuple[WitnessRow, ...]:
     receipts = LineFilter(type=RECEIPT_TYPE)
     newest: dict[str, WitnessRow] = {}
     for entry in show_ledger(served.identity, receipts, limit=LEDGER_LIMIT_LINES).entries:
-        receipt = msgspec.json.decode(entry.payload, type=_Witnessed).receipt
+        try:
+            receipt = read_shape(entry.payload.encode(), _Witnessed).receipt
+        except ValueError:
+            continue  # nothing is verified here: anybody may have written the line
         newest[receipt.witness_key_id] = WitnessRow(
             key=receipt.witness_key_id, line=receipt.ledger_ordinal, at=receipt.witnessed_at
         )

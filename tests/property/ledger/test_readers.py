@@ -4,15 +4,17 @@ Each reader gets real documents of its own and of the others, cut, spliced and n
 junk. What reads a file is given one.
 """
 
+import gzip
 import io
 import json
 import tarfile
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import suppress
-from dataclasses import dataclass
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+import httpx
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -22,6 +24,7 @@ from agentic_os.crypto.canonical.json import canonicalize, read_value
 from agentic_os.crypto.envelope.public_keys import read_known_envelope, read_public_key_envelope
 from agentic_os.crypto.envelope.signed import read_envelope
 from agentic_os.crypto.keys.files import decode_key, encode_key, read_key
+from agentic_os.crypto.keys.transition import verify_transition_line
 from agentic_os.crypto.tlog.checkpoint import parse_checkpoint, parse_signed_checkpoint
 from agentic_os.crypto.tlog.checkpoint_proof import parse_tlog_proof
 from agentic_os.crypto.tlog.note import parse_note, parse_signatures
@@ -31,7 +34,12 @@ from agentic_os.identity.folder.keyring import read_envelope_file
 from agentic_os.identity.folder.pinned_keys import PinnedKeys
 from agentic_os.identity.folder.witness_tail import TAIL_NAME, read_tail
 from agentic_os.identity.safe_mode import read_latch
-from agentic_os.identity.witness_policy import POLICY_NAME, kept_policy
+from agentic_os.identity.witness_policy import (
+    EPOCH_TYPE,
+    POLICY_NAME,
+    is_policy_entry,
+    kept_policy,
+)
 from agentic_os.ledger.backup.restore import restore_backup
 from agentic_os.ledger.file.head import HEAD_NAME, read_cosigned_note, read_head, state_head
 from agentic_os.ledger.file.verify import verify_storage
@@ -43,12 +51,16 @@ from agentic_os.ledger.layout import (
     WITNESS_KEYS_FOLDER,
 )
 from agentic_os.ledger.line.frame import read_line
-from agentic_os.ledger.projection.snapshot import peek_seal, read_seal
+from agentic_os.ledger.projection.database import SqliteDatabase
+from agentic_os.ledger.projection.snapshot import Seal, peek_seal, read_seal, restore_snapshot
+from agentic_os.ledger.projection.tables import Cursor, Projection
+from agentic_os.ledger.rule.genesis import _laws_of
+from agentic_os.witness.client.http import WitnessClient
 from agentic_os.witness.client.memory import KEYS_FILE, RECEIPTS_FILE, STATE_FILE, WitnessMemory
 from agentic_os.witness.client.policy import parse_policy
 from agentic_os.witness.client.receipt_files import verify_receipt
 from agentic_os.witness.client.submission import build_bookmark
-from agentic_os.witness.protocol.add_checkpoint import read_add_checkpoint
+from agentic_os.witness.protocol.add_checkpoint import AddCheckpoint, read_add_checkpoint
 from agentic_os.witness.protocol.json import read_receipt, read_request, write_request
 from agentic_os.witness.protocol.operator_root import read_root
 from agentic_os.witness.service.config import CONFIG_FILE, read_witness_config
@@ -59,9 +71,28 @@ from support.ledger.stories import story
 from support.witness.actors import Owner, new_witness
 
 OWNER = Owner(seed=1).add(5)
-REQUEST = write_request(build_bookmark(OWNER.ledger(), ordinal=5, old_size=0, binds=True))
+BOOKMARK = build_bookmark(OWNER.ledger(), ordinal=5, old_size=0, binds=True)
+REQUEST = write_request(BOOKMARK)
+ASKED: dict[str, Callable[[WitnessClient], object]] = {
+    "receipt key": WitnessClient.receipt_key,
+    "cadence": WitnessClient.min_cadence,
+    "bookmark": lambda client: client.bookmark(BOOKMARK),
+    "checkpoint": lambda client: client.add_checkpoint(
+        AddCheckpoint(old_size=0, consistency=(), head=OWNER.ledger().head(3))
+    ),
+    "newest": lambda client: client.newest("00" * 32),
+}
 NOTE = OWNER.ledger().head(3).note.data
 SIGNER: NoteSigner = OWNER.checkpoint_signer
+SEAL = Seal(
+    origin="",
+    cursor=Cursor(1, ""),
+    schema="",
+    digest="",
+    rows=1,
+    key_id="",
+    sig_b64="",
+)
 SCRATCH = Path(tempfile.mkdtemp(prefix="readers-"))
 
 
@@ -102,6 +133,29 @@ def keys_with_another_vkey(data: bytes) -> object:
     return read_witness_keys(home)
 
 
+def answering(ask: Callable[[WitnessClient], object]) -> Callable[[bytes], object]:
+    """A client whose witness answers everything with the same bytes, as 200 and as 409."""
+
+    def reader(data: bytes) -> None:
+        for status in (200, 409):
+            answers = httpx.MockTransport(lambda _, code=status: httpx.Response(code, content=data))
+            with (
+                suppress(AgenticOSError),
+                WitnessClient("http://witness.test", transport=answers) as client,
+            ):
+                ask(client)
+
+    return reader
+
+
+def snapshot_rows(data: bytes) -> object:
+    """A snapshot whose seal says that ``data`` is its only row."""
+    path = SCRATCH / "snapshot-2.jsonl.gz"
+    path.write_bytes(gzip.compress(SEAL.document + b"\n" + data + b"\n"))
+    with closing(Projection(SqliteDatabase(None))) as projection:
+        return restore_snapshot(projection, path, replace(SEAL, rows=1))
+
+
 def root_with_another_secret(data: bytes) -> object:
     home = SCRATCH / "root"
     home.mkdir(exist_ok=True, mode=0o700)
@@ -140,6 +194,7 @@ READERS: dict[str, Callable[[bytes], object]] = {
     "kept head": in_file(HEAD_NAME, read_cosigned_note),
     "seal": read_seal,
     "snapshot": in_file("snapshot-1.jsonl.gz", lambda f: peek_seal(f / "snapshot-1.jsonl.gz")),
+    "snapshot's rows": snapshot_rows,
     "tail": in_file(TAIL_NAME, read_tail),
     "latch": in_file(SAFE_MODE_NAME, read_latch),
     "own envelope": in_file(ENVELOPE_NAME, read_envelope_file),
@@ -153,6 +208,12 @@ READERS: dict[str, Callable[[bytes], object]] = {
     "receipt": read_receipt,
     "receipt file": in_file("a.receipt.json", lambda f: verify_receipt(f / "a.receipt.json")),
     "proof file": in_file("a.tlog-proof", lambda f: verify_receipt(f / "a.tlog-proof")),
+    "laws": _laws_of,
+    "payload of a policy": lambda data: is_policy_entry(EPOCH_TYPE, data),
+    "transition": lambda data: verify_transition_line(
+        data, role="identity", old=KEYS["identity"].public
+    ),
+    **{f"answer: {name}": answering(ask) for name, ask in ASKED.items()},
     "witness.toml": in_file(CONFIG_FILE, read_witness_config),
     "witness keys": keys_with_another_vkey,
     "root": root_with_another_secret,
@@ -186,6 +247,9 @@ SEEDS = (
     b'{"code":"X","message":"m","hint":"h","entered_at":"t","witness":"w"}',
     b'{"checkpoint":"x"}',
     b"port = 1\nlogs = []\n",
+    b'{"error":"e","code":"ROLLBACK","witnessed_size":3}',
+    b'{"witness_public_key_hash":"sha256:00","key_id":"k"}',
+    b'{"kind":"k","laws":"l","ordinal":1,"purpose":"p","ring0_version":"1","timestamp":1}',
     _backup(),
 )
 NESTED = st.builds(
@@ -228,6 +292,8 @@ def scratch() -> Iterator[None]:
 
 @pytest.mark.parametrize("name", READERS)
 @example(data=b'{"x":' + b"[" * 20_000)
+@example(data=b"x = " + b"[" * 20_000)
+@example(data=b'["x",' + b"[" * 20_000)
 @example(data=b"\x80")
 @given(data=DATA | st.binary(max_size=300) | NESTED)
 @settings(max_examples=60, deadline=None)

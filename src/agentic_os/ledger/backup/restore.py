@@ -12,8 +12,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import IO
 
-import msgspec
-
 from agentic_os.errors import FilesError, LedgerError
 from agentic_os.files.publishing import private_folder
 from agentic_os.files.unfinished import folder_made_whole
@@ -31,6 +29,7 @@ from agentic_os.ledger.backup.manifest import (
     backup_invalid,
 )
 from agentic_os.ledger.file.storage import BLOCK_BYTES, LEDGER_NAME
+from agentic_os.text.shapes import read_shape
 
 
 def restore_backup(archive: Path, folder: Path) -> BackupData:
@@ -69,8 +68,8 @@ def _extract(tar: tarfile.TarFile, folder: Path) -> Manifest:
     if first is None or first.name != MANIFEST_NAME or first.size > MANIFEST_BYTES:
         raise backup_invalid("it has no manifest")
     try:
-        manifest = msgspec.json.decode(_open(tar, first).read(), type=Manifest)
-    except msgspec.MsgspecError as error:
+        manifest = read_shape(_open(tar, first).read(), Manifest)
+    except ValueError as error:
         raise backup_invalid(str(error)) from None
     if manifest.format != BACKUP_FORMAT:
         raise backup_invalid("another format")

@@ -27,6 +27,7 @@ from agentic_os.crypto.tlog.note import open_note
 from agentic_os.crypto.tlog.note_keys import NoteKey
 from agentic_os.errors import CryptoError, FilesError
 from agentic_os.files.reading import Folder
+from agentic_os.text.shapes import read_shape
 
 HEAD_HEADER: Final = "AGENTIC-OS-VERIFIED-HEAD-V1"
 HEAD_NAME: Final = "verified-head.json"
@@ -87,8 +88,8 @@ def read_head(document: bytes, witnesses: Iterable[NoteKey]) -> CosignedHead:
     if len(document) > HEAD_BYTES or not is_canonical(document):
         raise CryptoError("not a verified head", code="HEAD_INVALID")
     try:
-        shape = msgspec.json.decode(document, type=_Shape)
-    except msgspec.MsgspecError as error:
+        shape = read_shape(document, _Shape)
+    except ValueError as error:
         raise CryptoError(f"not a verified head: {error}", code="HEAD_INVALID") from None
     signed = parse_signed_checkpoint(shape.checkpoint.encode())
     open_note(signed.note, [key for key in witnesses if key.kind == "cosignature"])
@@ -109,9 +110,9 @@ def read_cosigned_note(folder: Path) -> SignedCheckpoint | None:
     try:
         with Folder.open(folder) as opened:
             document = opened.read(HEAD_NAME, limit_bytes=HEAD_BYTES).data
-        shape = msgspec.json.decode(document, type=_Shape)
+        shape = read_shape(document, _Shape)
         return parse_signed_checkpoint(shape.checkpoint.encode())
-    except (FilesError, CryptoError, msgspec.MsgspecError, RecursionError):
+    except (FilesError, CryptoError, ValueError):
         return None
 
 

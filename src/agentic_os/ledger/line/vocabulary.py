@@ -50,7 +50,7 @@ class EntryType:
         """
         try:
             return self.decoder.decode(payload)
-        except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:
             raise LedgerError(
                 f"the payload of {self.name} is refused: {error}", code="LEDGER_PAYLOAD_INVALID"
             ) from None

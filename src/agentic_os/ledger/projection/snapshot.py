@@ -31,6 +31,7 @@ from agentic_os.errors import CryptoError, LedgerError
 from agentic_os.ledger.projection.database import Row
 from agentic_os.ledger.projection.schema import SCHEMA_SHA256, TABLES, Table
 from agentic_os.ledger.projection.tables import Cursor, Projection, row_line
+from agentic_os.text.shapes import read_shape
 
 SEAL_HEADER: Final = "AGENTIC-OS-SNAPSHOT-V1"
 SNAPSHOT_PREFIX: Final = "snapshot-"
@@ -133,8 +134,8 @@ def read_seal(document: bytes) -> Seal | None:
     if not is_canonical(document):
         return None
     try:
-        shape = msgspec.json.decode(document, type=_Shape)
-    except msgspec.MsgspecError:
+        shape = read_shape(document, _Shape)
+    except ValueError:
         return None
     return Seal(
         origin=shape.origin,
@@ -207,7 +208,7 @@ def restore_snapshot(projection: Projection, path: Path, seal: Seal) -> bool:
     try:
         with projection.transaction():
             projection.load(_rows_of(path, seal), seal.cursor)
-    except (_UnusableError, OSError, EOFError, zlib.error, msgspec.MsgspecError, LedgerError):
+    except (_UnusableError, OSError, EOFError, zlib.error, ValueError, LedgerError):
         return False
     return True
 
@@ -224,9 +225,7 @@ def _rows_of(path: Path, seal: Seal) -> Iterator[tuple[Table, Row]]:
             raise _UnusableError
         for _ in range(seal.rows):
             line = file.readline(ROW_BYTES)
-            name, values = msgspec.json.decode(
-                line, type=tuple[str, list[str | int | float | None]]
-            )
+            name, values = read_shape(line, tuple[str, list[str | int | float | None]])
             table = _TABLES.get(name)
             if table is None or len(values) != len(table.columns):
                 raise _UnusableError

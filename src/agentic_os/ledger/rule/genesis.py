@@ -34,6 +34,7 @@ from agentic_os.crypto.keys.pairs import ML_DSA_87, SigningKey, VerifyingKey
 from agentic_os.errors import CryptoError, VerificationError
 from agentic_os.ledger.line.entry import Draft, draft
 from agentic_os.ledger.line.payloads import Genesis, Role
+from agentic_os.text.shapes import read_shape
 
 GENESIS_HEADER: Final = "AGENTIC-OS-GENESIS-V1"
 GENESIS_TYPE: Final = "ring0.genesis"
@@ -249,8 +250,8 @@ def _check_posture(envelope: bytes, key: bytes, ts: str, trusted: frozenset[byte
 
 def _laws_of(bundle: bytes) -> str:
     try:
-        read = msgspec.json.decode(bundle, type=_Bundle)
-    except msgspec.MsgspecError as error:
+        read = read_shape(bundle, _Bundle)
+    except ValueError as error:
         raise _invalid(f"the ring-0 bundle: {error}") from None
     return read.laws
 

@@ -11,8 +11,6 @@ import hashlib
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-import msgspec
-
 from agentic_os.crypto.canonical.json import are_canonical
 from agentic_os.errors import VerificationError
 from agentic_os.ledger.line.entry import LINE_BYTES
@@ -106,7 +104,7 @@ def _are_payloads(
     try:
         for kind, payload in zip(zip(types, rings, strict=True), payloads, strict=True):
             _PLAIN[kind].decoder.decode(payload)
-    except (KeyError, msgspec.MsgspecError, ValueError, RecursionError):
+    except (KeyError, ValueError, RecursionError):
         return False
     return True
 

@@ -31,6 +31,7 @@ from agentic_os.errors import (
 )
 from agentic_os.files.closing import SelfClosing
 from agentic_os.network.addresses import is_loopback_url
+from agentic_os.text.shapes import read_shape
 from agentic_os.witness.codes import ERRORS
 from agentic_os.witness.protocol.add_checkpoint import AddCheckpoint, write_add_checkpoint
 from agentic_os.witness.protocol.bookmark import BookmarkRequest, Receipt
@@ -125,9 +126,9 @@ class WitnessClient(SelfClosing):
         if status == HTTPStatus.NOT_FOUND:
             return None
         try:
-            stated = msgspec.json.decode(_expect(status, body), type=KeyHashShape)
+            stated = read_shape(_expect(status, body), KeyHashShape)
             public = read_public_key_envelope(_expect(*self._get("witness/pubkey")))
-        except (msgspec.DecodeError, CryptoError):
+        except (ValueError, CryptoError):
             raise _invalid("its key cannot be read") from None
         if (public.sha256, public.key_id) != (stated.witness_public_key_hash, stated.key_id):
             raise _invalid("its key and its key hash disagree")
@@ -137,11 +138,10 @@ class WitnessClient(SelfClosing):
     def min_cadence(self) -> int:
         """Fetch the smallest advance that the witness answers, in entries."""
         try:
-            return msgspec.json.decode(
-                _expect(*self._get("status")), type=StatusShape
-            ).min_periodic_cadence
-        except msgspec.DecodeError:
+            shape = read_shape(_expect(*self._get("status")), StatusShape)
+        except ValueError:
             raise _invalid("its status cannot be read") from None
+        return shape.min_periodic_cadence
 
     def bookmark(self, request: BookmarkRequest) -> BookmarkReply:
         """Submit a bookmark; the receipt is parsed and not yet verified.
@@ -258,8 +258,8 @@ def _expect(status: int, body: bytes) -> bytes:
 
 def _refused(status: int, body: bytes) -> WitnessError:
     try:
-        shape = msgspec.json.decode(body, type=_RefusalShape)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+        shape = read_shape(body, _RefusalShape)
+    except ValueError:
         shape = _RefusalShape()
     message = "".join(char if char.isprintable() else "?" for char in shape.error[:200])
     return RefusedAnswerError(

@@ -19,6 +19,7 @@ from agentic_os.crypto.tlog.note_keys import NoteKey
 from agentic_os.errors import AgenticOSError, CryptoError, FilesError
 from agentic_os.files.publishing import PRIVATE_FILE_MODE, private_folder, publish
 from agentic_os.files.reading import Folder
+from agentic_os.text.shapes import read_shape
 from agentic_os.witness.codes import ERRORS
 from agentic_os.witness.protocol.served_key import ServedKey
 
@@ -85,8 +86,8 @@ class WitnessMemory:
         if data is None:
             return WitnessedState()
         try:
-            return msgspec.json.decode(data, type=WitnessedState)
-        except (msgspec.DecodeError, RecursionError):
+            return read_shape(data, WitnessedState)
+        except ValueError:
             raise _invalid(STATE_FILE) from None
 
     def keep_state(self, state: WitnessedState) -> None:
@@ -113,9 +114,9 @@ class WitnessMemory:
         if data is None:
             return None
         try:
-            keys = msgspec.json.decode(data, type=_Keys)
+            keys = read_shape(data, _Keys)
             public = read_public_key_envelope(bytes(keys.public_key))
-        except (msgspec.DecodeError, RecursionError, CryptoError):
+        except (ValueError, CryptoError):
             raise _invalid(KEYS_FILE) from None
         manifest = bytes(keys.public_key_manifest)
         return ServedKey(public=public, manifest=None if manifest == bytes(_NULL) else manifest)

@@ -28,6 +28,7 @@ from agentic_os.crypto.tlog.note_keys import NoteKey
 from agentic_os.errors import AgenticOSError, CryptoError
 from agentic_os.files.publishing import publish
 from agentic_os.files.reading import Folder
+from agentic_os.text.shapes import read_shape
 from agentic_os.witness.client.policy import QuorumPolicy
 from agentic_os.witness.client.submission import TreeView, check_receipt
 from agentic_os.witness.codes import ERRORS
@@ -175,8 +176,8 @@ def _verify_receipt_file(data: bytes, root: PublicKeyEnvelope | None) -> Receipt
     if root is None:
         raise _untrusted("a receipt file is checked against the operator's root")
     try:
-        document = msgspec.json.decode(data, type=_ReceiptFile)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+        document = read_shape(data, _ReceiptFile)
+    except ValueError:
         raise _invalid("neither a tlog-proof nor a receipt file") from None
     if document.schema != RECEIPT_SCHEMA:
         raise _invalid("another version")

@@ -112,7 +112,9 @@ def read_witness_config(folder: Path, *, password: str | None = None) -> Witness
         shape = msgspec.convert(tomli.loads(data.decode()), _Shape)
         logs = tuple(map(_listed_log, shape.logs))
         proxies = Networks.read(shape.trusted_proxies)
-    except (ValueError, msgspec.ValidationError, CryptoError) as error:
+    except RecursionError:
+        raise _invalid("nested too deeply") from None
+    except (ValueError, CryptoError) as error:
         raise _invalid(str(error)) from None
     config = WitnessConfig(folder=folder, password=password, logs=logs)
     return replace(

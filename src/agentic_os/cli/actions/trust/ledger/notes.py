@@ -8,6 +8,7 @@ import msgspec
 from agentic_os.cli.actions.trust.ledger.opening import read_file
 from agentic_os.errors import UsageError
 from agentic_os.network.addresses import is_loopback_url
+from agentic_os.text.shapes import read_shape
 
 VERIFIED_HEAD_BYTES: Final = 1024 * 1024
 TIMEOUT_SECONDS: Final = 30.0
@@ -31,8 +32,8 @@ def read_note(place: str) -> bytes:
     if not data.lstrip().startswith(b"{"):
         return data
     try:
-        found = msgspec.json.decode(data, type=_Document)
-    except (msgspec.MsgspecError, RecursionError):
+        found = read_shape(data, _Document)
+    except ValueError:
         raise UsageError(f"{place!r} is neither a note nor a JSON document") from None
     note = found.checkpoint or (found.data.checkpoint if found.data is not None else "")
     if not note:
