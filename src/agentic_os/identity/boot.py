@@ -26,7 +26,7 @@ Invariants:
 - The order is fixed: nothing is written to the ledger before the witnesses were heard.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -239,9 +239,9 @@ class _Boot:
         )
 
     def _verify(self, pinned: PinnedKeys, milestones: Milestones) -> Journal:
-        def watch(seq: int, line: bytes, entry_hash: bytes) -> None:
-            milestones.see(seq, line, entry_hash)
-            self._accepted.see(seq, line, entry_hash)
+        def watch(seq: int, lines: Sequence[bytes], hashes: Sequence[bytes]) -> None:
+            milestones.see(seq, lines, hashes)
+            self._accepted.see(seq, lines)
 
         try:
             self._journal = open_journal(

@@ -5,7 +5,7 @@ does not end the look: everything that is wrong is told, each with what to do. W
 witness can say is not said here.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -134,9 +134,9 @@ class _Look:
             projection.close()
 
     def _read(self, pinned: PinnedKeys, milestones: Milestones) -> tuple[VerifyData, Chain]:
-        def watch(seq: int, line: bytes, entry_hash: bytes) -> None:
-            milestones.see(seq, line, entry_hash)
-            self.accepted.see(seq, line, entry_hash)
+        def watch(seq: int, lines: Sequence[bytes], hashes: Sequence[bytes]) -> None:
+            milestones.see(seq, lines, hashes)
+            self.accepted.see(seq, lines)
 
         storage = FileStorage.open(self._folder / LEDGER_NAME)
         try:

@@ -11,7 +11,7 @@ All three end in equal tables; a test compares their digests. A candidate that d
 is no error and no shortcut: the next one is tried, the ledger last.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -48,14 +48,15 @@ class Milestones:
     passed: dict[int, tuple[str, int]] = field(default_factory=dict)
     _offset: int = 0
 
-    def see(self, seq: int, line: bytes, entry_hash: bytes) -> None:
-        """Note one verified line."""
-        if seq == 1:
+    def see(self, first: int, lines: Sequence[bytes], hashes: Sequence[bytes]) -> None:
+        """Note a run of verified lines."""
+        if first == 1:
             self._offset = 0
             self.passed.clear()
-        self._offset += len(line) + 1
-        if seq in self.wanted:
-            self.passed[seq] = (entry_hash.decode(), self._offset)
+        for seq, (line, own) in enumerate(zip(lines, hashes, strict=True), first):
+            self._offset += len(line) + 1
+            if seq in self.wanted:
+                self.passed[seq] = (own.decode(), self._offset)
 
     def hash_at(self, seq: int) -> str | None:
         """Return the hash of a wanted line, None if the ledger has no such line."""

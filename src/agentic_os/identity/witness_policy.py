@@ -14,6 +14,7 @@ itself says by whom it is witnessed, in lines that the identity signs:
 All of it is read from lines while they are verified, never from the projection.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -69,8 +70,14 @@ class AcceptedPolicy:
     _decided: str = ""
     _receipt: bytes = b""
 
-    def see(self, seq: int, line: bytes, _entry_hash: bytes) -> None:
-        """Note what a verified line says of the policy."""
+    def see(self, seq: int, lines: Sequence[bytes]) -> None:
+        """Note what a run of verified lines says of the policy; several are plain: nothing."""
+        if len(lines) == 1:
+            self._see(seq, lines[0])
+        else:
+            self.newest_entry = seq + len(lines) - 1
+
+    def _see(self, seq: int, line: bytes) -> None:
         if seq == 1:
             self.digest, self.epoch, self._decided, self._receipt = "", 0, "", b""
         # A payload may hold the like, but stands before: the last one is the entry's.

@@ -7,7 +7,7 @@
 """
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -115,15 +115,16 @@ def start_journal(
     last: deque[tuple[int, bytes]] = deque(maxlen=TAIL_LINES)
     offset = 0
 
-    def see(seq: int, line: bytes, entry_hash: bytes) -> None:
+    def see(seq: int, lines: Sequence[bytes], hashes: Sequence[bytes]) -> None:
         nonlocal offset
         if seq == 1:
             offset = 0
             last.clear()
-        last.append((offset, line))
-        offset += len(line) + 1
+        for line in lines:
+            last.append((offset, line))
+            offset += len(line) + 1
         if watch is not None:
-            watch(seq, line, entry_hash)
+            watch(seq, lines, hashes)
 
     verified, chain = verify_storage(
         storage, witness_keys=witness_keys, head=head, progress=progress, watch=see, leaves=leaves

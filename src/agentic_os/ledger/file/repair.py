@@ -14,7 +14,7 @@ one is asked at the next boot.
 """
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -129,9 +129,8 @@ def _require_damage(
         return
     tree = MerkleFrontier()
 
-    def plant(seq: int, line: bytes, _hash: bytes) -> None:
-        if seq <= head.size:
-            tree.append(leaf_hash(line))
+    def plant(seq: int, lines: Sequence[bytes], _hashes: Sequence[bytes]) -> None:
+        tree.extend([leaf_hash(line) for line in lines[: max(0, head.size - seq + 1)]])
 
     storage = FileStorage.open(path)
     try:

@@ -165,7 +165,8 @@ class LineReader:
         read, at, rest = self._storage.read, self._start, b""
         while block := read(at, BLOCK_BYTES):
             at += len(block)
-            lines = (rest + block).split(b"\n")
+            lines = block.split(b"\n")
+            lines[0] = rest + lines[0]
             rest = lines.pop()
             self.offset = at - len(rest)
             if lines:

@@ -26,7 +26,8 @@ SKIP_ABOVE_LINES: Final = 1_000
 """Below it every signature costs a third of a second at most, and is checked (ADR 0015)."""
 
 Progress: TypeAlias = Callable[[int], None]
-Watcher: TypeAlias = Callable[[int, bytes, bytes], None]
+Watcher: TypeAlias = Callable[[int, Sequence[bytes], Sequence[bytes]], None]
+"""Called with the first seq of a run, its lines, and their hashes."""
 
 TAIL_TORN: Final = "LEDGER_TAIL_TORN"
 _HEAD_MISMATCH: Final = "LEDGER_HEAD_MISMATCH"
@@ -48,8 +49,8 @@ def verify_storage(
         witness_keys: pinned witness keys by key id.
         head: a cosigned head; None checks every signature.
         progress: called after every block with the number of bytes read.
-        watch: called with seq, bytes and hash of every line that verified (from line 1 again
-            when the head turns out not to be this chain's).
+        watch: called with every run of lines that verified (from line 1 again when the head
+            turns out not to be this chain's); a run of several lines holds plain ones alone.
         leaves: filled with the leaf hashes of all lines that verified, 32 bytes each.
 
     Returns:
@@ -149,11 +150,10 @@ class _Pass:
             first = self.chain.size + 1
             swept = self.chain.sweep(lines) if self._is_covered(len(lines)) else ()
             self._skipped += len(swept)
-            if watch is not None:
-                for seq, (line, entry_hash) in enumerate(zip(lines, swept, strict=False), first):
-                    watch(seq, line, entry_hash)
             if not swept:
                 self._read_singly(lines, watch)
+            elif watch is not None:
+                watch(first, lines, swept)
             if progress is not None:
                 progress(self._reader.offset)
 
@@ -170,7 +170,7 @@ class _Pass:
             if self._head is not None and chain.size == self._head.size:
                 self._compare(self._head)
             if watch is not None:
-                watch(step.seq, line, step.frame.hash)
+                watch(step.seq, (line,), (step.frame.hash,))
 
     def _is_covered(self, count: int) -> bool:
         return self._head is not None and self.chain.size + count < self._head.size

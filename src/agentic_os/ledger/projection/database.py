@@ -34,8 +34,8 @@ class Database(Protocol):
         """Run one statement for many rows."""
         ...
 
-    def stream(self, sql: str) -> Iterator[Row]:
-        """Yield the rows of one statement, a few at a time; inside a transaction."""
+    def stream(self, sql: str) -> Iterator[list[Row]]:
+        """Yield the rows of one statement, ``STREAM_ROWS`` at a time; inside a transaction."""
         ...
 
     def begin(self) -> None:
@@ -98,10 +98,12 @@ class SqliteDatabase:
         except sqlite3.Error as error:
             raise unusable(error) from None
 
-    def stream(self, sql: str) -> Iterator[Row]:
+    def stream(self, sql: str) -> Iterator[list[Row]]:
         """Yield the rows of one statement, a few at a time."""
         try:
-            yield from self._connection.execute(sql)
+            found = self._connection.execute(sql)
+            while batch := found.fetchmany(STREAM_ROWS):
+                yield batch
         except sqlite3.Error as error:
             raise unusable(error) from None
 

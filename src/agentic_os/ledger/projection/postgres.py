@@ -68,13 +68,13 @@ class PostgresDatabase:
         except self._error as error:
             raise unusable(error) from None
 
-    def stream(self, sql: str) -> Iterator[Row]:
+    def stream(self, sql: str) -> Iterator[list[Row]]:
         """Yield the rows of one statement through a cursor of the server's."""
         try:
             with self._connection.cursor(name="rows") as cursor:
-                cursor.itersize = STREAM_ROWS
                 cursor.execute(sql)
-                yield from cursor
+                while batch := cursor.fetchmany(STREAM_ROWS):
+                    yield batch
         except self._error as error:
             raise unusable(error) from None
 

@@ -16,7 +16,6 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from itertools import islice
 from typing import Final, NamedTuple
 
 import msgspec
@@ -138,22 +137,26 @@ class Projection:
 
     def rows(self) -> Iterator[tuple[Table, Row]]:
         """Every row of every table in key order; inside a transaction."""
+        for table, batch in self._batches():
+            for row in batch:
+                yield table, row
+
+    def _batches(self) -> Iterator[tuple[Table, list[Row]]]:
         for table in TABLES:
             order = ", ".join(
                 name + (self._db.byte_order if kind.startswith("TEXT") else "")
                 for name, kind in table.columns[: table.key]
             )
             statement = f"SELECT {', '.join(table.names)} FROM {table.name} ORDER BY {order}"  # noqa: S608 - names of our own schema
-            for row in self._db.stream(statement):
-                yield table, row
+            for batch in self._db.stream(statement):
+                yield table, batch
 
     def digest(self) -> tuple[str, int]:
         """Hash over every row in key order, and the number of rows."""
         running, count = hashlib.sha256(), 0
         with self.transaction():
-            rows = self.rows()
-            while batch := [(table.name, row) for table, row in islice(rows, LOAD_ROWS)]:
-                running.update(_ENCODER.encode_lines(batch))
+            for table, batch in self._batches():
+                running.update(_ENCODER.encode_lines([(table.name, row) for row in batch]))
                 count += len(batch)
         return f"sha256:{running.hexdigest()}", count
 

@@ -36,6 +36,7 @@ _PLAIN: Final = {
 _BEHIND_ENTRY: Final = len(
     b',"hash":"","prev_hash":"","sig":{"alg":"ML-DSA-87","key_id":"","role":"","sig_b64":""}}'
 )
+_SIGNATURE_START: Final = b'"sig_b64":"'
 _NAME_CHARS: Final = len("sha256:") + 64
 _IDENTITY: Final = b"identity"
 
@@ -58,9 +59,14 @@ def sweep(
         prev_hash: the hash of the line before it.
         key_id: the key that signs for the identity.
     """
-    places = [line.rfind(RING_START) for line in lines]
+    if not lines:
+        return None
+    # Signatures are as long in all of them, and need not be looked through. In a line that is not
+    # so, the place is a wrong one or none, and the line no plain one.
+    signature = lines[0].rfind(_SIGNATURE_START) - len(lines[0])
+    places = [line.rfind(RING_START, 0, signature) for line in lines]
     matches = [match for match in map(TAIL.fullmatch, lines, places) if match is not None]
-    if not lines or len(matches) != len(lines):
+    if len(matches) != len(lines):
         return None
     # Columns: a set or a list compared once costs less than a branch a line, and this is the one
     # place where that counts. What is cheap and often wrong is asked first.

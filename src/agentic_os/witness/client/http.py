@@ -4,11 +4,15 @@ Nothing is trusted here: answers are parsed and bounded, what they mean is decid
 ``rounds``. Redirects are refused and the network's faults become one error code.
 """
 
+import importlib
 import socket
+import ssl
+import sys
 import threading
 import time
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 
@@ -95,11 +99,14 @@ class WitnessClient(SelfClosing):
             transport: replaces the network in tests.
             total_seconds: how long everything that is asked may take.
         """
+        _load_network()
         import httpx
 
         # A proxy of the environment's is for the world, not for this machine.
+        is_local = is_loopback_url(url)
         self._http = httpx.Client(
-            trust_env=not is_loopback_url(url),
+            trust_env=not is_local,
+            verify=_nobody() if is_local and url.startswith("http:") else _everybody(),
             base_url=url.rstrip("/") + "/",
             timeout=total_seconds,
             follow_redirects=False,
@@ -248,6 +255,28 @@ class WitnessClient(SelfClosing):
         for line in self._sockets:
             with suppress(OSError):
                 line.shutdown(socket.SHUT_RDWR)
+
+
+def _load_network() -> None:
+    """Load the network library, but for its command line: that is more than all the rest."""
+    if "httpx" not in sys.modules:
+        sys.modules["httpx._main"] = None  # type: ignore[assignment] # as if it were not installed
+        importlib.import_module("httpx")
+        sys.modules.pop("httpx._main", None)
+
+
+@cache
+def _everybody() -> ssl.SSLContext:
+    """Trust the authorities of the world; read once, which takes longer than to ask a witness."""
+    import httpx
+
+    return httpx.create_ssl_context()
+
+
+@cache
+def _nobody() -> ssl.SSLContext:
+    """Trust no authority: for a line that is not encrypted."""
+    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 def _expect(status: int, body: bytes) -> bytes:

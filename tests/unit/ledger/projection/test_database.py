@@ -31,7 +31,7 @@ def test_transactions(tmp_path: Path) -> None:
     db.begin()
     db.execute("INSERT INTO t VALUES (?)", ("z",))
     db.commit()
-    assert list(db.stream("SELECT a FROM t")) == [("z",)]
+    assert list(db.stream("SELECT a FROM t")) == [[("z",)]]
     assert db.tables() == {"t"}
     db.clear()
     assert db.tables() == frozenset()

@@ -110,7 +110,9 @@ def test_verification_sweeps_what_a_head_covers(
 
     monkeypatch.setattr(Chain, "sweep", counted)
     found, _ = verify_storage(
-        MemoryStorage(run.data), head=head, watch=lambda seq, line, _: seen.append((seq, line))
+        MemoryStorage(run.data),
+        head=head,
+        watch=lambda first, lines, _: seen.extend(enumerate(lines, first)),
     )
     assert found.verified
     assert sum(swept) > 0

@@ -3,6 +3,9 @@
 import hashlib
 import json
 import socket
+import ssl
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -17,6 +20,7 @@ from agentic_os.crypto.keys.pairs import ED25519, SigningKey
 from agentic_os.crypto.tlog.note import sign_text
 from agentic_os.crypto.tlog.note_keys import NoteSigner
 from agentic_os.errors import WitnessError
+from agentic_os.witness.client import http
 from agentic_os.witness.client.http import ANSWER_BYTES, RefusedAnswerError, WitnessClient
 from agentic_os.witness.client.policy import parse_policy
 from agentic_os.witness.client.rounds import WitnessRounds
@@ -396,3 +400,22 @@ def test_a_replayed_note_does_not_say_where_a_witness_stands(tmp_path: Path) -> 
 
 def origin_digest(owner: Owner) -> str:
     return hashlib.sha256(owner.origin.encode()).hexdigest()
+
+
+def test_the_network_librarys_command_line_is_not_loaded() -> None:
+    """It is a third of what an append loads."""
+    script = (
+        "import sys; from agentic_os.witness.client.http import WitnessClient;"
+        "WitnessClient('http://127.0.0.1:1').close();"
+        "print(sorted({'rich', 'click', 'httpx._main', 'httpx'} & sys.modules.keys()))"
+    )
+    shown = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
+    assert shown.stdout.strip() == b"['httpx']"
+
+
+def test_a_line_to_this_machine_trusts_no_authority_and_any_other_those_of_the_world() -> None:
+    with WitnessClient("https://witness.test"), WitnessClient("http://127.0.0.1:1"):
+        assert not http._nobody().get_ca_certs()
+        assert http._nobody().verify_mode == ssl.CERT_REQUIRED
+        assert http._everybody().get_ca_certs()
+        assert http._everybody().verify_mode == ssl.CERT_REQUIRED
