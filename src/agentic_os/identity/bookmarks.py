@@ -1,7 +1,7 @@
 """Keep the outcome of a round of witnesses: tail, head and receipts; latch a conflict."""
 
 from collections.abc import Iterable
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from agentic_os.errors import CryptoError, IdentityError, LedgerError
 from agentic_os.files.publishing import publish
@@ -17,8 +17,11 @@ from agentic_os.identity.witnessing import (
     unsettled,
 )
 from agentic_os.ledger.answers import Finding
-from agentic_os.ledger.file.head import HEAD_NAME, state_head
+from agentic_os.ledger.file.head import HEAD_NAME, read_cosigned_note, state_head
 from agentic_os.witness.client.outcomes import KeptReceipt, RoundResult, WitnessOutcome
+
+STATED_EVERY_LINES: Final = 32
+"""Signatures of so many lines take a hundredth of a second at boot."""
 
 Occasion: TypeAlias = Literal["asked", "shutdown"]
 Reason: TypeAlias = Literal["shutdown", "asked", "not_due"]
@@ -54,10 +57,7 @@ def take_round(ready: ReadyIdentity, result: RoundResult) -> Taken:
     """Keep what the witnesses said, in the order in which it is needed after a crash."""
     acknowledged = [one for one in result.outcomes if one.code == "ACKNOWLEDGED"]
     if acknowledged:
-        keep_tail(ready.folder, tail_now(ready.journal))
-        if result.is_quorum:
-            stated = state_head(result.head.note.data, ready.keys.signers["identity"])
-            publish(ready.folder / HEAD_NAME, stated)
+        _keep_head(ready, result)
         accept_first_policy(ready)
     conflict = _latch(ready, result.conflicts)
     kept: dict[str, _Kept] = {}
@@ -88,6 +88,27 @@ def settle(ready: ReadyIdentity) -> int:
     waiting = list(unsettled(ready.projection.db, ready.witnesses.kept_receipts()))
     written = [_keep_receipt(ready, kept, None) for kept in waiting]
     return sum(one.seq is not None for one in written)
+
+
+def _keep_head(ready: ReadyIdentity, result: RoundResult) -> None:
+    """Keep the point and its note; now and then the statement that spares signatures below it.
+
+    That one takes as many bytes as a line, and few lines above it cost little.
+    """
+    note = result.head.note.data
+    tail = read_tail(ready.folder)
+    kept = tail.checkpoint if tail is not None else ""
+    keep_tail(ready.folder, tail_now(ready.journal, note.decode() if result.is_quorum else kept))
+    if result.is_quorum and not _spares_enough(ready, result.head.checkpoint.size):
+        publish(ready.folder / HEAD_NAME, state_head(note, ready.keys.signers["identity"]))
+
+
+def _spares_enough(ready: ReadyIdentity, size: int) -> bool:
+    stated = read_cosigned_note(ready.folder)
+    if stated is None or ready.witnesses is None:
+        return False
+    is_near = 0 <= size - stated.checkpoint.size < STATED_EVERY_LINES
+    return is_near and ready.witnesses.policy.has_cosigned(stated.note)
 
 
 def _latch(ready: ReadyIdentity, conflicts: Iterable[WitnessOutcome]) -> Finding | None:

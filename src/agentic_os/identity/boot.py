@@ -33,7 +33,6 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from agentic_os.crypto.envelope.public_keys import PublicKeyEnvelope, format_time, identity_id
-from agentic_os.crypto.tlog.note import open_note
 from agentic_os.errors import (
     AgenticOSError,
     CryptoError,
@@ -270,8 +269,7 @@ class _Boot:
         policy = self._options.witnesses.policy
         note = read_cosigned_note(self._folder)
         try:
-            opened = () if note is None else open_note(note.note, policy.witness_keys)
-            if not policy.agrees({one.key.vkey for one in opened}):
+            if note is None or not policy.has_cosigned(note.note):
                 return None
             with Folder.open(self._folder) as folder:
                 document = folder.read(HEAD_NAME, limit_bytes=HEAD_BYTES).data

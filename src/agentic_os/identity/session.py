@@ -22,13 +22,13 @@ from agentic_os.identity.answers import BookmarkData, BootData, ExportData, Poli
 from agentic_os.identity.bookmarks import Occasion, bookmark_reason, settle, take_round
 from agentic_os.identity.codes import ERRORS
 from agentic_os.identity.folder.keyring import keep_envelope
+from agentic_os.identity.folder.witness_tail import newest_note
 from agentic_os.identity.policy_change import replace_policy
 from agentic_os.identity.ready import ReadyIdentity
 from agentic_os.identity.rotation import rotate_checkpoint_key, rotate_key
 from agentic_os.identity.witness_policy import is_policy_entry
 from agentic_os.identity.witnessing import receipt_due
 from agentic_os.ledger.answers import AppendData, AppendedEntry, Finding, ProveData, ShowData
-from agentic_os.ledger.file.head import read_cosigned_note
 from agentic_os.ledger.file.prove import prove_line
 from agentic_os.ledger.file.show import LineFilter, show_lines, view_of
 from agentic_os.ledger.file.storage import LEDGER_NAME, FileStorage
@@ -198,7 +198,7 @@ class Identity(SelfClosing):
         """
         with self._turn:
             ready = self._require_ready()
-            tree, head = ready.journal.tree, read_cosigned_note(self._folder)
+            tree, head = ready.journal.tree, newest_note(self._folder)
             if not 1 <= seq <= tree.size:
                 raise ERRORS.error("LEDGER_SEQ_UNKNOWN", f"there is no line {seq}")
             if head is None or not seq <= head.checkpoint.size <= tree.size:

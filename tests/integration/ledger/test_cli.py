@@ -530,7 +530,7 @@ def test_a_rollback_is_refused_repaired_and_left_behind(places: Path, witnessed:
     newest = (witnessed / "ledger.jsonl").read_bytes()
     copy, note = places / "copy.jsonl", places / "head.note"
     copy.write_bytes(newest)
-    note.write_bytes((witnessed / "verified-head.json").read_bytes())  # as it is, nothing cut
+    note.write_bytes((witnessed / "witness-tail.json").read_bytes())  # as it is, nothing cut
     origin = json.loads(note.read_bytes())["checkpoint"].split("\n")[0]
 
     # Whoever has the machine rolls everything back, and what remembers it.

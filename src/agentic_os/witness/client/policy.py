@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from agentic_os.crypto.canonical.texts import sha256_text
+from agentic_os.crypto.tlog.note import SignedNote, open_note
 from agentic_os.crypto.tlog.note_keys import NoteKey, parse_vkey
 from agentic_os.errors import AgenticOSError, CryptoError
 from agentic_os.witness.codes import ERRORS
@@ -95,6 +96,13 @@ class QuorumPolicy:
     def agrees(self, cosigners: Collection[str]) -> bool:
         """Return whether these vkeys are a quorum that holds at least one witness."""
         return bool(cosigners) and self.is_satisfied(cosigners)
+
+    def has_cosigned(self, note: SignedNote) -> bool:
+        """Return whether such a quorum has cosigned a note."""
+        try:
+            return self.agrees({one.key.vkey for one in open_note(note, self.witness_keys)})
+        except CryptoError:
+            return False
 
     def is_satisfied(self, cosigners: Collection[str]) -> bool:
         """Whether cosignatures of the keys with these vkeys make a quorum."""

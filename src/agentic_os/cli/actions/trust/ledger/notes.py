@@ -15,7 +15,7 @@ TIMEOUT_SECONDS: Final = 30.0
 
 
 class _Document(msgspec.Struct):
-    """``verified-head.json``, or the document of a command (``data``)."""
+    """``witness-tail.json``, ``verified-head.json``, or the document of a command (``data``)."""
 
     checkpoint: str = ""
     data: "_Document | None" = None
