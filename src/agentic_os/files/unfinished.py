@@ -4,7 +4,7 @@
   every folder in it is synced before the name, and the parents after it.
 - One process at a time makes a folder: it holds a lock on the unfinished one, which vanishes
   with the process. What a killed one left is recognised by its name and the missing lock, and
-  deleted by the next that makes a folder in that place.
+  deleted by the next that makes a folder in that place, or by whoever asks for it.
 """
 
 import os
@@ -64,6 +64,19 @@ def left_unfinished(folder: Path) -> bool:
         return take_flock(fd)
     finally:
         os.close(fd)
+
+
+def forget_unfinished(folder: Path) -> None:
+    """Delete what a process that no longer runs left for this place, as far as that can be done."""
+    path = _beside(folder)
+    with suppress(OSError):
+        fd = os.open(path, os.O_RDONLY | DIRECTORY | NOFOLLOW | CLOEXEC)
+        try:
+            if take_flock(fd) and is_named(fd, path):
+                shutil.rmtree(path)
+                sync_folder(path.parent)
+        finally:
+            os.close(fd)
 
 
 def _beside(folder: Path) -> Path:

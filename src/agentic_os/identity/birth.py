@@ -3,10 +3,10 @@
 A birth never touches what exists: a folder with a key, a ledger or a database refuses it. It
 happens beside the folder and takes its name when it is complete, so that one that fails leaves
 nothing behind (AII OS formats, section 1.8). The private keys are written last of all: a birth
-that is killed before leaves none, and what one leaves that is killed between the first key and
-the name, the next birth deletes (``files.unfinished``) and doctor names. The constitution comes
-from a ring-0 bundle of somebody's root (verified under the key that the person gives) or is the
-person's own text, sealed with a platform key made here.
+that is killed before leaves none. One that is killed between the first key and the name leaves keys
+that belong to nobody: any ledger command deletes them (``files.unfinished``), doctor names them.
+The constitution comes from a ring-0 bundle of somebody's root (verified under the key that the
+person gives) or is the person's own text, sealed with a platform key made here.
 """
 
 import re

@@ -34,7 +34,7 @@ ERRORS: Final = ErrorTable(
         "BIRTH_UNFINISHED",
         IdentityError,
         "A birth or a restoration was killed, and left a folder that may hold private keys.",
-        "Run `ledger init` or `ledger restore` there again, or delete .NAME.unfinished beside it.",
+        "Any `agentic-os ledger` command about that place deletes .NAME.unfinished beside it.",
     ),
     # Boot and safe mode
     (

@@ -1,8 +1,8 @@
 """Birth and restoration under SIGKILL, before every change of the disk.
 
 A kill leaves the whole identity or none. What it leaves beside the place is one folder for the
-owner alone, recognised by its name; doctor names it, and the next birth or restoration of that
-place deletes it. A birth leaves no private key there as long as the ledger is not complete.
+owner alone, recognised by its name; doctor names it, and the next ledger command of that place
+deletes it. A birth leaves no private key there as long as the ledger is not complete.
 """
 
 import os
@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from agentic_os.cli.actions.trust.ledger.opening import home
 from agentic_os.doctor.identity import OwnPlaces, examine_identity
 from agentic_os.identity.birth import give_birth
 from agentic_os.identity.services import backup_identity, restore_identity, verify_ledger
@@ -116,6 +117,8 @@ def test_a_birth_that_is_killed_at_any_step_leaves_all_or_nothing(tmp_path: Path
         elif _plain_keys(left):
             seen["with keys"] += 1
             assert verify_ledger(left).verified  # all else is there: the name alone is missing
+            assert home(str(folder)) == folder  # as every ledger command begins
+            assert not left.exists()
         else:
             seen["without keys"] += 1
         birth(folder)

@@ -9,7 +9,7 @@ import pytest
 from agentic_os.errors import FilesError
 from agentic_os.files import unfinished
 from agentic_os.files.publishing import sync_folder
-from agentic_os.files.unfinished import folder_made_whole, left_unfinished
+from agentic_os.files.unfinished import folder_made_whole, forget_unfinished, left_unfinished
 
 
 @pytest.fixture
@@ -93,6 +93,27 @@ def test_what_a_killed_process_left_is_deleted_by_the_next(tmp_path: Path, place
         assert list(making.iterdir()) == []
     assert not left_unfinished(place)
     assert names(place) == ["me"]
+
+
+def test_what_a_killed_process_left_is_forgotten_and_what_a_living_one_makes_is_not(
+    place: Path,
+) -> None:
+    child = os.fork()
+    if child == 0:
+        with folder_made_whole(place) as making:
+            (making / "key").write_bytes(b"secret")
+            os._exit(9)
+    os.waitpid(child, 0)
+    forget_unfinished(place)
+    assert names(place) == []
+    forget_unfinished(place)  # nothing is there
+    with folder_made_whole(place) as making:
+        (making / "key").write_bytes(b"mine")
+        forget_unfinished(place)
+        assert (making / "key").exists()
+    place.with_name(".me.unfinished").symlink_to(place)
+    forget_unfinished(place)
+    assert (place / "key").exists()
 
 
 def test_one_process_at_a_time(place: Path) -> None:

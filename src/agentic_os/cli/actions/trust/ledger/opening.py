@@ -12,6 +12,7 @@ from agentic_os.cli.output import progress
 from agentic_os.crypto.envelope.public_keys import PublicKeyEnvelope, read_public_key_envelope
 from agentic_os.errors import UsageError
 from agentic_os.files.places import places_from
+from agentic_os.files.unfinished import forget_unfinished
 from agentic_os.identity.boot import BootOptions, boot
 from agentic_os.identity.session import Identity
 from agentic_os.identity.witness_policy import POLICY_NAME, kept_policy
@@ -35,8 +36,13 @@ PASSWORD_VARIABLE = "AGENTIC_OS_KEY_PASSWORD"  # noqa: S105 - the name of a vari
 
 
 def home(folder: str | None) -> Path:
-    """Return the folder that was named, or the one in the data folder."""
-    return places_from(os.environ).data / IDENTITY_FOLDER if folder is None else Path(folder)
+    """Return the folder that was named, or the one in the data folder.
+
+    The private keys of a birth that was killed go with the first command that asks.
+    """
+    place = places_from(os.environ).data / IDENTITY_FOLDER if folder is None else Path(folder)
+    forget_unfinished(place)
+    return place
 
 
 @contextmanager
