@@ -30,7 +30,7 @@ from agentic_os.aios.sessions.faults import PREFIX as SESSIONS_PREFIX
 from agentic_os.aios.writing import faults as writing_faults
 from agentic_os.aios.writing.documents import CHANGE_DOCUMENTS
 from agentic_os.cli.app import application
-from agentic_os.doctor.identifiers import CHECKS, FOLDER_CHECKS, IDENTITY_CHECKS
+from agentic_os.doctor.identifiers import CHECKS, FOLDER_CHECKS, IDENTITY_CHECKS, PLUGIN_CHECKS
 from agentic_os.identity.codes import WAYS_OUT
 from agentic_os.identity.documents import IDENTITY_DOCUMENTS
 from agentic_os.ledger.line.vocabulary import ENTRY_TYPES
@@ -145,7 +145,7 @@ def codes_page() -> str:
     parts += ["## Checks of doctor", "", "| id | what it checks |", "|---|---|"]
     parts += [
         f"| `{name}` | {cell(text)} |"
-        for name, text in {**CHECKS, **FOLDER_CHECKS, **IDENTITY_CHECKS}.items()
+        for name, text in {**CHECKS, **FOLDER_CHECKS, **IDENTITY_CHECKS, **PLUGIN_CHECKS}.items()
     ]
     parts += ["", *error_tables()]
     return "\n".join([*parts, ""])

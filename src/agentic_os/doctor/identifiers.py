@@ -38,6 +38,11 @@ FOLDER_CHECKS: dict[str, str] = {
 }
 """The checks of the AIOS folder; made when no project is named."""
 
+PLUGIN_CHECKS: dict[str, str] = {
+    "plugins": "Installed plugins verify, and the roots and grants of plugins count.",
+}
+"""The check of plugins; made when no project is named."""
+
 
 def nothing_to_check(check: str, why: str) -> Check:
     """Say that a check looked at nothing; an "ok" would claim what nobody saw."""

@@ -1,11 +1,15 @@
 """Plugins on the command line, from an empty folder to an agent's call."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from agentic_os.files.places import places_from
+from agentic_os.plugins.keeping.house import plugin_places
+from agentic_os.plugins.keeping.policy import FILE_NAME
 from agentic_os.server.application import make_application
 from agentic_os.server.served import ServedPerson
 from agentic_os.server.tools.definitions import MAX_DEFINITIONS_CHARS
@@ -38,6 +42,33 @@ def package(tmp_path: Path) -> Path:
     ok("plugins", "build", folder)
     ok("plugins", "pack", folder, "--out", tmp_path / "hello.aiiospkg")
     return tmp_path / "hello.aiiospkg"
+
+
+def health() -> tuple[str, str]:
+    """Status and words of the whole doctor's check of plugins."""
+    found = [one for one in document("doctor")["checks"] if one["id"] == "plugins"]
+    assert len(found) == 1
+    return found[0]["status"], found[0]["message"]
+
+
+def test_the_whole_doctor_looks_at_plugins(package: Path) -> None:
+    assert health() == ("none", "nothing to check: no plugin is installed")
+    ok("plugins", "install", package, "--allow-unsigned")
+    assert health() == (
+        "ok",
+        "Installed plugins verify, and the roots and grants of plugins count.",
+    )
+
+    policy = plugin_places(places_from(os.environ)).config / FILE_NAME
+    allowed = policy.read_text()
+    policy.write_text(allowed.replace("sha256:", "sha256:0", 1))
+    status, words = health()
+    assert status == "fail"
+    assert "plugins.toml" in words or ID in words
+    policy.write_text(allowed.replace('"allow-listed"', '"refuse"'))
+    status, words = health()
+    assert (status, words.split(":")[0]) == ("fail", ID)
+    assert "PLUGIN_T0_REFUSED" in words
 
 
 def test_from_a_template_to_a_call(package: Path) -> None:

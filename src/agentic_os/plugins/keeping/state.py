@@ -20,6 +20,7 @@ from agentic_os.plugins.codes import ERRORS
 from agentic_os.plugins.rights.broker import Receipt
 from agentic_os.plugins.trust.revocation import AcceptedEpoch
 
+STATE_NAME: Final = "state.db"
 TABLES_VERSION: Final = 1
 FAULTS_TO_DISABLE: Final = 3
 FAULT_WINDOW_NS: Final = 600 * 1_000_000_000
@@ -88,7 +89,7 @@ class PluginState(SelfClosing):
             PluginError: ``PLUGIN_STATE_UNUSABLE``.
             FilesError: the folder cannot be made.
         """
-        path = private_folder(folder) / "state.db"
+        path = private_folder(folder) / STATE_NAME
         self._turn = threading.RLock()
         try:
             path.touch(mode=0o600)

@@ -1,5 +1,6 @@
 """The host's side of a worker: start it, call it, end it in time (section 17)."""
 
+import fcntl
 import json
 import os
 import selectors
@@ -8,7 +9,8 @@ import sys
 import time
 import weakref
 from collections.abc import Callable
-from typing import Final, Self
+from contextlib import suppress
+from typing import IO, Final, Self, cast
 
 from agentic_os.errors import PluginError
 from agentic_os.files.processes import Child, end, start
@@ -17,6 +19,7 @@ from agentic_os.plugins.sandbox import frames
 from agentic_os.plugins.sandbox.limits import OVERTIME_SECONDS, Limits
 
 START_SECONDS: Final = 20.0
+PIPE_BYTES: Final = 1024 * 1024
 COMPILED_BYTES: Final = 256 * 1024 * 1024
 _MODULE: Final = "agentic_os.plugins.sandbox.worker"
 
@@ -41,9 +44,9 @@ class Worker:
         # A worker that nobody closes ends with whoever held it, at the latest with the program.
         self._end = weakref.finalize(self, end, self._child)
         try:
-            self._send(_order(limits, compiling=False))
-            self._send(code)
-            self._expect(frames.READY, START_SECONDS)
+            _write(self._child, frames.ORDER, _order(limits, compiling=False))
+            _write(self._child, frames.MODULE, code)
+            _expect(frames.READY, *_read(self._child, START_SECONDS))
         except BaseException:
             self.close()
             raise
@@ -61,15 +64,16 @@ class Worker:
         """
         left = self._limits.wall_seconds + OVERTIME_SECONDS
         try:
-            self._send(frames.CALL + message)
+            _write(self._child, frames.CALL, message)
             while True:
                 began = time.monotonic()
-                text = self._receive(left)
+                kind, body = _read(self._child, left)
                 left -= time.monotonic() - began
-                if text[:1] == frames.ANSWER:
-                    return text[1:]
-                name, _, asked = _asked(text).partition(b"\0")
-                self._send(frames.ANSWER + host(name.decode(), asked))
+                if kind == frames.ANSWER:
+                    return body
+                _expect(frames.HOST_CALL, kind, body)
+                name, _, asked = body.partition(b"\0")
+                _write(self._child, frames.ANSWER, host(name.decode(), asked))
         except BaseException:
             self.close()
             raise
@@ -86,18 +90,6 @@ class Worker:
         """End the process."""
         self.close()
 
-    def _expect(self, kind: bytes, seconds: float, limit_bytes: int = frames.FRAME_BYTES) -> bytes:
-        text = self._receive(seconds, limit_bytes)
-        if text[:1] != kind:
-            raise _fault(text)
-        return text[1:]
-
-    def _send(self, text: bytes) -> None:
-        _write(self._child, frames.frame(text))
-
-    def _receive(self, seconds: float, limit_bytes: int = frames.FRAME_BYTES) -> bytes:
-        return _read(self._child, seconds, limit_bytes)
-
 
 def compile_module(module: bytes, limits: Limits) -> bytes:
     """Compile a core module in a process of its own; return code for this machine and engine.
@@ -107,18 +99,18 @@ def compile_module(module: bytes, limits: Limits) -> bytes:
     """
     child = _started()
     try:
-        _write(child, frames.frame(_order(limits, compiling=True)))
-        _write(child, frames.frame(module))
-        text = _read(child, limits.compile_seconds + START_SECONDS, COMPILED_BYTES)
+        _write(child, frames.ORDER, _order(limits, compiling=True))
+        _write(child, frames.MODULE, module)
+        kind, body = _read(child, limits.compile_seconds + START_SECONDS, COMPILED_BYTES)
     except PluginError:
         raise ERRORS.error(
             "PLUGIN_MODULE_REFUSED", "the module is refused: compiling it takes too much"
         ) from None
     finally:
         end(child)
-    if text[:1] == frames.READY:
-        return text[1:]
-    why = text[1:].decode("utf-8", "replace")
+    if kind == frames.READY:
+        return body
+    why = body.decode("utf-8", "replace")
     raise ERRORS.error("PLUGIN_MODULE_REFUSED", f"the module is refused: {why}")
 
 
@@ -127,26 +119,34 @@ def _started() -> Child:
         import wasmtime  # noqa: F401 - whether the worker could load it
     except ImportError:
         raise ERRORS.error("PLUGIN_ENGINE_MISSING") from None
-    return start([sys.executable, "-I", "-m", _MODULE], environ={}, stdin=subprocess.PIPE)
+    child = start([sys.executable, "-I", "-m", _MODULE], environ={}, stdin=subprocess.PIPE)
+    for pipe in (child.process.stdin, child.process.stdout):
+        # A message in one piece, not in sixteen with a change of process after each.
+        with suppress(AttributeError, OSError):
+            fcntl.fcntl(cast("IO[bytes]", pipe), fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+    return child
 
 
 def _order(limits: Limits, *, compiling: bool) -> bytes:
     return json.dumps({"limits": limits.to_json(), "compile": compiling}).encode()
 
 
-def _write(child: Child, data: bytes) -> None:
+def _write(child: Child, kind: bytes, body: bytes) -> None:
     pipe = child.process.stdin
     if pipe is None:
         raise _gone()
-    left = memoryview(data)
     try:
-        while left:
-            left = left[os.write(pipe.fileno(), left) :]
+        for part in (frames.head(kind, body), body):
+            left = memoryview(part)
+            while left:
+                left = left[os.write(pipe.fileno(), left) :]
     except (OSError, ValueError):
         raise _gone() from None
 
 
-def _read(child: Child, seconds: float, limit_bytes: int) -> bytes:
+def _read(
+    child: Child, seconds: float, limit_bytes: int = frames.FRAME_BYTES
+) -> tuple[bytes, bytes]:
     pipe = child.process.stdout
     if pipe is None:
         raise _gone()
@@ -156,15 +156,17 @@ def _read(child: Child, seconds: float, limit_bytes: int) -> bytes:
         waiting.register(handle, selectors.EVENT_READ)
 
         def take(size: int) -> bytes:
-            parts = bytearray()
-            while len(parts) < size:
+            parts: list[bytes] = []
+            left = size
+            while left:
                 if not waiting.select(max(deadline - time.monotonic(), 0)):
                     raise ERRORS.error("PLUGIN_FAULT", "wall: the worker did not answer in time")
-                piece = os.read(handle, min(size - len(parts), 1024 * 1024))
+                piece = os.read(handle, min(left, PIPE_BYTES))
                 if not piece:
                     break
-                parts += piece
-            return bytes(parts)
+                parts.append(piece)
+                left -= len(piece)
+            return b"".join(parts)
 
         try:
             return frames.read_frame(take, limit_bytes=limit_bytes)
@@ -176,16 +178,11 @@ def _gone() -> Exception:
     return ERRORS.error("PLUGIN_FAULT", "exited: the worker is gone")
 
 
-def _asked(text: bytes) -> bytes:
-    """Return what a guest asks of the host.
+def _expect(wanted: bytes, kind: bytes, body: bytes) -> None:
+    """Go on where a frame is of the wanted kind.
 
     Raises:
         PluginError: the worker said something else: its guest broke a rule.
     """
-    if text[:1] != frames.HOST_CALL:
-        raise _fault(text)
-    return text[1:]
-
-
-def _fault(text: bytes) -> Exception:
-    return ERRORS.error("PLUGIN_FAULT", text[1:].decode("utf-8", "replace") or "protocol")
+    if kind != wanted:
+        raise ERRORS.error("PLUGIN_FAULT", body.decode("utf-8", "replace") or "protocol")

@@ -29,14 +29,14 @@ _NEW_NETWORK = 0x40000000 | 0x10000000 | 0x08000000  # network, user and IPC nam
 def main() -> None:
     """Read what is to be done from stdin, do it, and answer on stdout."""
     source, sink = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    order: dict[str, Any] = json.loads(frames.read_frame(source.read))
+    order: dict[str, Any] = json.loads(frames.read_frame(source.read)[1])
     limits = Limits.from_json(order["limits"])
     compiling = order["compile"]
     _give_up(
         limits.compile_seconds if compiling else LIFETIME_CPU_SECONDS,
         limits.compile_bytes if compiling else WORKER_BYTES,
     )
-    artifact = frames.read_frame(source.read, limit_bytes=ARTIFACT_BYTES)
+    _, artifact = frames.read_frame(source.read, limit_bytes=ARTIFACT_BYTES)
     try:
         if compiling:
             _send(sink, frames.READY, _compiled(artifact, limits))
@@ -62,20 +62,21 @@ def _run(code: bytes, limits: Limits, source: BinaryIO, sink: BinaryIO) -> None:
 
     def ask(name: str, text: bytes) -> bytes:
         _send(sink, frames.HOST_CALL, name.encode() + b"\0" + text)
-        return frames.read_frame(source.read)[1:]
+        return frames.read_frame(source.read)[1]
 
     guest = Guest(engine, wasmtime.Module.deserialize(engine, code), limits, ask)
     _send(sink, frames.READY, b"")
     while True:
         try:
-            message = frames.read_frame(source.read)
+            _, message = frames.read_frame(source.read)
         except frames.FrameError:
             return
-        _send(sink, frames.ANSWER, guest.invoke(message[1:]))
+        _send(sink, frames.ANSWER, guest.invoke(message))
 
 
-def _send(sink: BinaryIO, kind: bytes, text: bytes) -> None:
-    sink.write(frames.frame(kind + text))
+def _send(sink: BinaryIO, kind: bytes, body: bytes) -> None:
+    sink.write(frames.head(kind, body))
+    sink.write(body)
     sink.flush()
 
 

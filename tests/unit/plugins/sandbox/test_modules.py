@@ -1,5 +1,7 @@
 """Modules in components, without running them."""
 
+import io
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -45,22 +47,31 @@ def test_renamed_exports_are_found_by_their_new_names() -> None:
 
 
 def test_frames_have_a_length_and_a_bound() -> None:
-    assert frames.frame(b"{}") == bytes.fromhex("000000027b7d")
-    data = iter([bytes.fromhex("00100002")])
+    assert frames.head(b"{", b"}") + b"}" == bytes.fromhex("000000027b7d")
+    data = iter([bytes.fromhex("0010000243")])
 
     with pytest.raises(frames.FrameError, match="too large"):
         frames.read_frame(lambda _size: next(data))
 
 
+@pytest.mark.parametrize(
+    "data", ["", "000000", "00000000", "00000001", "0000000043", "0000000343aa"]
+)
+def test_a_frame_that_is_none(data: str) -> None:
+    stream = io.BytesIO(bytes.fromhex(data))
+    with pytest.raises(frames.FrameError, match="ends"):
+        frames.read_frame(stream.read)
+
+
 @given(st.binary(max_size=64))
 def test_a_frame_comes_back(text: bytes) -> None:
-    left = frames.frame(text)
+    left = frames.head(frames.CALL, text) + text
 
     def take(size: int) -> bytes:
         nonlocal left
         taken, left = left[:size], left[size:]
         return taken
 
-    assert frames.read_frame(take) == text
+    assert frames.read_frame(take) == (frames.CALL, text)
     with pytest.raises(frames.FrameError, match="ends"):
         frames.read_frame(take)

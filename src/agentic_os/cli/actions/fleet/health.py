@@ -9,14 +9,17 @@ import typer
 from agentic_os.aggregate.fleet import Person
 from agentic_os.cli.actions.asking import asked
 from agentic_os.cli.actions.trust.ledger.opening import IDENTITY_FOLDER, verifying
+from agentic_os.cli.actions.trust.plugins.opening import plugin_house
 from agentic_os.cli.exit_codes import FINDINGS
 from agentic_os.cli.options import OWN_WITNESS_FOLDER
 from agentic_os.cli.output import say, schema_name, write, write_document, write_json
 from agentic_os.doctor.fleet import examine
 from agentic_os.doctor.folder import examine_folder
 from agentic_os.doctor.identity import OwnPlaces, examine_identity
+from agentic_os.doctor.plugins import examine_packages
 from agentic_os.files.places import places_from
 from agentic_os.identity.witness_policy import POLICY_NAME
+from agentic_os.plugins.keeping.house import plugin_places
 from agentic_os.results import Answer, Check, DoctorData, Envelope
 from agentic_os.server.scope.aios import person_access
 from agentic_os.text.fencing import one_line
@@ -58,6 +61,7 @@ def _examined(roots: Sequence[str], projects: Sequence[str], *, document: bool) 
         with verifying(places.identity) as tick:
             found = list(examine_identity(places, progress=tick))
         yield from found
+        yield from examine_packages(plugin_house, plugin_places(places_from(person.environ)).data)
 
 
 def own_places() -> OwnPlaces:
