@@ -74,6 +74,11 @@ def main() -> None:
         rows["message of 1 MiB through the worker"] = measured(
             20, lambda: worker.call(large, lambda _name, one: one)
         )
+    asking = compile_module(guests.caller([request("kv.list")]), limits)
+    with Worker(asking, limits) as worker:
+        rows["warm call with one host call, through the worker"] = measured(
+            100, lambda: worker.call(text, lambda _name, _one: b"{}")
+        )
     large_guest = Guest(engine, module, limits, lambda _name, one: one)
     rows["message of 1 MiB, in process"] = measured(20, lambda: large_guest.invoke(large))
     rows["start of a worker"] = measured(10, lambda: Worker(code, limits).close())
@@ -91,7 +96,7 @@ def main() -> None:
         small = Recipe(module=recipe.module, capabilities=recipe.capabilities)
         allow(house, small, "ring4.kv")
         with running(house, small, FakeWorld()) as host:
-            rows["whole call with one host call and its receipt"] = measured(
+            rows["one host call with its checks and a synced receipt"] = measured(
                 100, lambda: host.call(ECHO_ID, "core.echo", {})
             )
     if asked.extism:

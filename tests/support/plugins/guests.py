@@ -148,23 +148,23 @@ def recursing() -> bytes:
     return module("(call $down) (i32.const 16)", after="(func $down (call $down))")
 
 
-def bad_pointer() -> bytes:
-    """Answer with a place outside the memory."""
+def answering_from(start: int, size: int) -> bytes:
+    """Answer with whatever lies at a place of the guest's two pages, or is said to lie there."""
     return module(
-        """
-   (i32.store (i32.const 16) (i32.const 0x7ffffff0)) (i32.store (i32.const 20) (i32.const 64))
+        f"""
+   (i32.store (i32.const 16) (i32.const {start})) (i32.store (i32.const 20) (i32.const {size}))
    (i32.const 16)"""
     )
 
 
+def bad_pointer() -> bytes:
+    """Answer with a place outside the memory."""
+    return answering_from(0x7FFFFFF0, 64)
+
+
 def oversized() -> bytes:
     """Answer with more than a message may hold."""
-    return module(
-        """
-   (i32.store (i32.const 16) (i32.const 0)) (i32.store (i32.const 20) (i32.const 1048577))
-   (i32.const 16)""",
-        memory="32",
-    )
+    return answering_from(0, 1024 * 1024 + 1)
 
 
 def wrong_version() -> bytes:
