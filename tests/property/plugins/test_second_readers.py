@@ -106,7 +106,7 @@ def places(tree: Any) -> list[tuple[Any, Any]]:
     return []
 
 
-OTHER = st.sampled_from(
+OTHER: st.SearchStrategy[Any] = st.sampled_from(
     [
         None, True, 0, 1, 2, 999_999_999, 10**9, "", "core.echo", "core.echo@1", "web@1", "x",
         "asset", "wasm_sandbox", "standard", "service_process", "certified_native", "0.0.1",
