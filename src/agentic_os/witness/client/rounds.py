@@ -3,11 +3,16 @@
 A witness is asked in AII OS's dialect where it serves a receipt key, else in C2SP's
 (``asking``). A conflict (``standing``) latches in the client's memory: that witness is not
 asked again until a person clears it. What fails for another reason is reported and passes.
+
+A round ends in time whatever a witness does, be it with its addresses or its names; and who let us
+wait is not waited for again a moment later.
 """
 
 import re
-from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,10 +21,10 @@ from typing import Final, TypeVar
 from agentic_os.crypto.envelope.public_keys import PublicKeyEnvelope
 from agentic_os.crypto.tlog.checkpoint import SignedCheckpoint
 from agentic_os.crypto.tlog.note_keys import NoteKey
-from agentic_os.errors import AgenticOSError, WitnessConflictError
+from agentic_os.errors import AgenticOSError, WitnessConflictError, WitnessError
 from agentic_os.files.publishing import private_folder
 from agentic_os.witness.client.asking import Asking, ask_newest
-from agentic_os.witness.client.http import WitnessClient
+from agentic_os.witness.client.http import TOTAL_SECONDS, WitnessClient
 from agentic_os.witness.client.memory import WitnessMemory
 from agentic_os.witness.client.outcomes import KeptReceipt, RoundResult, Standing, WitnessOutcome
 from agentic_os.witness.client.pinning import pinned_receipt_key
@@ -30,7 +35,11 @@ from agentic_os.witness.client.submission import WitnessedLedger
 from agentic_os.witness.codes import ERRORS
 from agentic_os.witness.protocol.json import read_receipt
 
-MOST_ASKED_AT_ONCE: Final = 64
+ROUND_SECONDS: Final = TOTAL_SECONDS + 2
+"""A client ends by itself, unless it hangs in what it cannot end: the system looks for a name."""
+LONG_SECONDS: Final = TOTAL_SECONDS / 2
+AGAIN_SECONDS: Final = 60.0
+"""Who took so long and gave no answer is not asked again before so much time has passed."""
 FRESH_SECONDS: Final = 3600
 FRESH_BOUNDS_SECONDS: Final = (60, 86_400)
 """Least and most that a person may choose instead."""
@@ -61,6 +70,7 @@ class WitnessRounds:
     connect: Callable[[str], WitnessClient] = WitnessClient
     clock: Callable[[], float]
     fresh_seconds: int = FRESH_SECONDS
+    _not_before: dict[str, float] = field(default_factory=dict, init=False, repr=False)
 
     def witness(self, ledger: WitnessedLedger, *, only_cosigns: bool = False) -> RoundResult:
         """Bring the ledger's head before every witness; never raises for one of them.
@@ -71,7 +81,10 @@ class WitnessRounds:
                 a hundred bytes where a receipt takes six thousand.
         """
         head = ledger.head(ledger.tree.size)
-        outcomes = self._each(lambda witness: self._outcome(witness, ledger, head, only_cosigns))
+        outcomes = self._each(
+            lambda witness: self._outcome(witness, ledger, head, only_cosigns),
+            late=lambda witness, error: _failed(witness.name, error.code, error.message),
+        )
         lines = tuple(item.cosignature for item in outcomes if item.cosignature)
         names = {item.name for item in outcomes if item.cosignature}
         cosigners = {item.key.vkey for item in self.policy.witnesses if item.name in names}
@@ -83,7 +96,12 @@ class WitnessRounds:
 
     def ask_standing(self, ledger: WitnessedLedger) -> tuple[Standing, ...]:
         """Ask every witness for its newest checkpoint of this ledger (boot does)."""
-        return self._each(lambda witness: self._standing(witness, ledger))
+        return self._each(
+            lambda witness: self._standing(witness, ledger),
+            late=lambda witness, error: Standing(
+                name=witness.name, code=error.code, message=error.message
+            ),
+        )
 
     def export_receipts(self, folder: Path) -> tuple[str, ...]:
         """Write the newest receipt that is kept of each witness as a file that verifies offline.
@@ -137,12 +155,63 @@ class WitnessRounds:
                 return
         raise ERRORS.error("WITNESS_UNKNOWN", f"the policy has no witness {name}")
 
-    def _each(self, ask: Callable[[PolicyWitness], ResultT]) -> tuple[ResultT, ...]:
+    def _each(
+        self,
+        ask: Callable[[PolicyWitness], ResultT],
+        *,
+        late: Callable[[PolicyWitness, AgenticOSError], ResultT],
+    ) -> tuple[ResultT, ...]:
         witnesses = [item for item in self.policy.witnesses if item.url]
-        if not witnesses:
-            return ()
-        with ThreadPoolExecutor(max_workers=min(MOST_ASKED_AT_ONCE, len(witnesses))) as pool:
-            return tuple(pool.map(ask, witnesses))
+        answers: dict[str, ResultT] = {}
+        defects: list[Exception] = []
+
+        def work(witness: PolicyWitness) -> None:
+            try:
+                answers[witness.name] = ask(witness)
+            except Exception as defect:  # noqa: BLE001 - told in the thread that waits
+                defects.append(defect)
+
+        # Threads that hang must neither hold up this process nor its end.
+        threads = [
+            threading.Thread(target=work, args=(one,), daemon=True, name=f"witness-{one.name}")
+            for one in witnesses
+        ]
+        until = time.monotonic() + ROUND_SECONDS
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(max(0.0, until - time.monotonic()))
+        if defects:
+            raise defects[0]
+        return tuple(
+            answers[one.name] if one.name in answers else late(one, self._waited(one))
+            for one in witnesses
+        )
+
+    @contextmanager
+    def _connected(self, witness: PolicyWitness) -> Iterator[WitnessClient]:
+        """Give a client of a witness, unless it let us wait a moment ago.
+
+        Raises:
+            WitnessError: ``WITNESS_UNREACHABLE``.
+        """
+        started = time.monotonic()
+        if started < self._not_before.get(witness.name, started):
+            raise ERRORS.error("WITNESS_UNREACHABLE", "the witness let us wait a moment ago")
+        try:
+            with self.connect(witness.url or "") as client:
+                yield client
+        except WitnessError as error:
+            is_long = time.monotonic() - started >= LONG_SECONDS
+            if is_long and error.code == "WITNESS_UNREACHABLE":
+                self._waited(witness)
+            raise
+
+    def _waited(self, witness: PolicyWitness) -> AgenticOSError:
+        self._not_before[witness.name] = time.monotonic() + AGAIN_SECONDS
+        return ERRORS.error(
+            "WITNESS_UNREACHABLE", f"the witness has not answered within {ROUND_SECONDS:g} seconds"
+        )
 
     def _outcome(
         self,
@@ -157,7 +226,7 @@ class WitnessRounds:
             judge_memory(state, ledger=ledger)
             if state.conflict:
                 return _failed(witness.name, state.conflict, "latched; clear it after repair")
-            with self.connect(witness.url or "") as client:
+            with self._connected(witness) as client:
                 asking = Asking(
                     witness=witness,
                     ledger=ledger,
@@ -183,7 +252,7 @@ class WitnessRounds:
         try:
             state = WitnessMemory(self.folder, witness.key).state()
             judge_memory(state, ledger=ledger)
-            with self.connect(witness.url or "") as client:
+            with self._connected(witness) as client:
                 newest = ask_newest(
                     client,
                     ledger=ledger,

@@ -1,17 +1,21 @@
 """The client before running services: quorum, conflicts, memory, standing."""
 
+import socket
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Protocol
 
 import pytest
 
 from agentic_os.crypto.tlog.note import open_note
 from agentic_os.errors import WitnessError
+from agentic_os.witness.client import rounds as client_rounds
 from agentic_os.witness.client.http import WitnessClient
 from agentic_os.witness.client.memory import WitnessMemory
 from agentic_os.witness.client.outcomes import RoundResult
@@ -359,3 +363,60 @@ def test_the_clock_of_a_witness_may_be_off_by_less_than_a_day(
 
     assert codes(result) == ["COSIGNATURE_INVALID"]
     assert datetime.now(UTC).year >= 2026
+
+
+def test_a_name_that_is_looked_up_for_ever_holds_up_nobody(
+    start: Start, client_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = start("w1"), start("w2")
+    monkeypatch.setattr(client_rounds, "ROUND_SECONDS", 2.0)
+    let_go = threading.Event()
+    looked_up: list[str] = []
+
+    def connect(url: str) -> WitnessClient:
+        if url == two.url:
+            looked_up.append(url)
+            let_go.wait(30)
+        return WitnessClient(url)
+
+    asking = replace(rounds(policy_of(one, two), client_folder), connect=connect)
+    ledger = Owner(seed=1).add(3).ledger()
+    try:
+        assert codes(asking.witness(ledger)) == ["ACKNOWLEDGED", "WITNESS_UNREACHABLE"]
+        again = asking.ask_standing(ledger)
+        assert [item.code for item in again] == ["LEVEL", "WITNESS_UNREACHABLE"]
+        assert "a moment ago" in again[1].message
+        assert len(looked_up) == 1
+    finally:
+        let_go.set()
+
+
+def a_minute_later() -> float:
+    return time.monotonic() + client_rounds.AGAIN_SECONDS
+
+
+def test_who_let_us_wait_is_asked_again_later(
+    start: Start, client_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client_rounds, "LONG_SECONDS", 0.1)
+    one = start("w1")
+    ledger = Owner(seed=1).add(3).ledger()
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        places = iter([f"http://127.0.0.1:{silent.getsockname()[1]}", one.url])
+        asking = replace(
+            rounds(policy_of(one), client_folder),
+            connect=lambda _: WitnessClient(next(places), total_seconds=0.3),
+        )
+        assert codes(asking.witness(ledger)) == ["WITNESS_UNREACHABLE"]
+        assert codes(asking.witness(ledger)) == ["WITNESS_UNREACHABLE"]  # not asked
+        monkeypatch.setattr(client_rounds, "time", SimpleNamespace(monotonic=a_minute_later))
+        assert codes(asking.witness(ledger)) == ["ACKNOWLEDGED"]
+
+
+def test_a_defect_of_ours_is_not_swallowed(start: Start, client_folder: Path) -> None:
+    def connect(_: str) -> WitnessClient:
+        raise ZeroDivisionError
+
+    asking = replace(rounds(policy_of(start("w1")), client_folder), connect=connect)
+    with pytest.raises(ZeroDivisionError):
+        asking.ask_standing(Owner(seed=1).add(3).ledger())
