@@ -16,17 +16,17 @@ from dataclasses import dataclass
 from typing import Self
 from urllib.parse import urlsplit
 
+HOST_PREFIX_BITS = 64
+
 
 def is_loopback(host: str) -> bool:
     """Return whether a host name or an address stands for this machine."""
     if host.lower() == "localhost":
         return True
     try:
-        address = ipaddress.ip_address(host.strip("[]"))
+        return _plain(host.strip("[]")).is_loopback
     except ValueError:
         return False
-    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
-    return (mapped or address).is_loopback
 
 
 def is_loopback_url(url: str) -> bool:
@@ -61,10 +61,32 @@ class Networks:
     def __contains__(self, address: str) -> bool:
         """Return whether an address lies in one of them; what is no address does not."""
         try:
-            parsed = ipaddress.ip_address(address)
+            parsed = _plain(address)
         except ValueError:
             return False
         return any(parsed in network for network in self.networks)
+
+
+def share_of(address: str) -> str:
+    """Return what an address is counted as: an IPv6 host is given a /64, and may use all of it.
+
+    >>> share_of("2001:db8::1:2"), share_of("::ffff:192.0.2.1"), share_of("192.0.2.1")
+    ('2001:db8::/64', '192.0.2.1', '192.0.2.1')
+    """
+    try:
+        parsed = _plain(address)
+    except ValueError:
+        return address
+    if isinstance(parsed, ipaddress.IPv4Address):
+        return str(parsed)
+    return str(ipaddress.IPv6Network((int(parsed), HOST_PREFIX_BITS), strict=False))
+
+
+def _plain(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    """Read an address; an IPv4 address that came by IPv6 is one of IPv4."""
+    parsed = ipaddress.ip_address(address)
+    mapped = parsed.ipv4_mapped if isinstance(parsed, ipaddress.IPv6Address) else None
+    return mapped or parsed
 
 
 def client_address(peer: str, forwarded: Iterable[str], trusted: Networks) -> str:

@@ -5,7 +5,7 @@ import doctest
 import pytest
 
 from agentic_os.network import addresses
-from agentic_os.network.addresses import is_loopback, is_loopback_url
+from agentic_os.network.addresses import Networks, is_loopback, is_loopback_url, share_of
 
 
 @pytest.mark.parametrize(
@@ -37,3 +37,21 @@ def test_url_of_another_machine(url: str) -> None:
 
 def test_the_example_in_the_head_runs() -> None:
     assert doctest.testmod(addresses).failed == 0
+
+
+def test_an_ipv4_address_that_came_by_ipv6_lies_in_the_networks_of_ipv4() -> None:
+    assert "::ffff:10.0.0.1" in Networks.read(["10.0.0.0/8"])
+    assert "::1" not in Networks.read(["127.0.0.0/8"])
+
+
+@pytest.mark.parametrize(
+    ("address", "share"),
+    [
+        ("fe80::1%eth0", "fe80::/64"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("unix", "unix"),
+        ("", ""),
+    ],
+)
+def test_what_an_address_is_counted_as(address: str, share: str) -> None:
+    assert share_of(address) == share

@@ -18,7 +18,7 @@ from typing import ClassVar, Final, TypeAlias
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from agentic_os.network.addresses import Networks
+from agentic_os.network.addresses import Networks, share_of
 
 HEAD_SECONDS: Final = 10.0
 
@@ -49,7 +49,7 @@ class ConnectionBounds:
     trusted: Networks
     account: Account
     head_seconds: float = HEAD_SECONDS
-    by_address: Counter[str] = field(default_factory=Counter)
+    by_share: Counter[str] = field(default_factory=Counter)
     silent: "dict[BoundedProtocol, None]" = field(default_factory=dict)
     """Connections whose next request has not come, the longest silent first."""
 
@@ -60,17 +60,18 @@ class BoundedProtocol(HttpToolsProtocol):
     bounds: ClassVar[ConnectionBounds]
 
     _head_timer: TimerHandle | None = None
-    _address = ""
+    _share = ""
     _has_answered = False
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
         """Take a connection, unless it is one too many."""
         super().connection_made(transport)
-        self._address = self.client[0] if self.client else ""
-        self.bounds.by_address[self._address] += 1
+        address = self.client[0] if self.client else ""
+        self._share = share_of(address)
+        self.bounds.by_share[self._share] += 1
         is_one_too_many = (
-            self.bounds.by_address[self._address] > self.bounds.most_of_one
-            and self._address not in self.bounds.trusted
+            self.bounds.by_share[self._share] > self.bounds.most_of_one
+            and address not in self.bounds.trusted
         )
         if is_one_too_many or (
             len(self.connections) > self.bounds.most and not _make_room(self.bounds)
@@ -84,9 +85,9 @@ class BoundedProtocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget a connection."""
         self._head_came()
-        self.bounds.by_address[self._address] -= 1
-        if not self.bounds.by_address[self._address]:
-            del self.bounds.by_address[self._address]
+        self.bounds.by_share[self._share] -= 1
+        if not self.bounds.by_share[self._share]:
+            del self.bounds.by_share[self._share]
         super().connection_lost(exc)
 
     def on_headers_complete(self) -> None:

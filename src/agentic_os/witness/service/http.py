@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from agentic_os.crypto.canonical.json import encode
-from agentic_os.network.addresses import client_address
+from agentic_os.network.addresses import client_address, share_of
 from agentic_os.witness.protocol.json import BODY_BYTES
 from agentic_os.witness.protocol.refusal import Refusal, RequestRefusedError
 from agentic_os.witness.protocol.shapes import ErrorShape, HealthShape
@@ -171,10 +171,12 @@ class WitnessService:
     async def _replied(
         self, request: "Request", ask: Callable[[bytes, str], Awaitable[Reply]]
     ) -> Reply:
-        client = client_address(
-            request.client.host if request.client else "",
-            request.headers.getlist("x-forwarded-for"),
-            self.config.trusted_proxies,
+        client = share_of(
+            client_address(
+                request.client.host if request.client else "",
+                request.headers.getlist("x-forwarded-for"),
+                self.config.trusted_proxies,
+            )
         )
         try:
             self._clients.require(client)

@@ -635,6 +635,18 @@ def test_only_a_trusted_proxy_says_whom_it_asks_for(one: Callable[..., Serving])
     assert statuses(alone) == [400, 429, 429]
 
 
+def test_a_host_has_one_share_however_many_addresses_it_is_given(
+    one: Callable[..., Serving],
+) -> None:
+    running = one(client_requests_per_minute=1, trusted_proxies=Networks.read(["127.0.0.1"]))
+    clients = ("2001:db8::1", "2001:db8::ffff:2", "2001:db8:0:1::1", "192.0.2.1", "::ffff:c000:201")
+    statuses = [
+        HTTP.post(f"{running.url}/add-checkpoint", headers={"x-forwarded-for": client}).status_code
+        for client in clients
+    ]
+    assert statuses == [400, 429, 400, 400, 429]
+
+
 def test_a_key_has_one_identity_whatever_envelope_it_comes_in(one: Callable[..., Serving]) -> None:
     running = one()
     owner = Owner(seed=1).add(5)
