@@ -21,7 +21,7 @@ ERRORS: Final = ErrorTable(
     (
         "BIRTH_INVALID",
         UsageError,
-        "An identity cannot be born of what was given.",
+        "An identity cannot be made from what was given.",
         "Give --domain NAME with --laws FILE, or with --ring0 FILE and --root-key FILE.",
     ),
     (

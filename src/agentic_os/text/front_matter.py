@@ -308,7 +308,7 @@ def _split_flow(text: str) -> list[str]:
 
 
 def _last_ending(pieces: Sequence[str], mark: str) -> int:
-    """Return the last piece that a quote ends, so that no search runs in vain."""
+    """Return the last piece that a quote ends, so that no search runs for nothing."""
     for at in range(len(pieces) - 1, -1, -1):
         if pieces[at].rstrip().endswith(mark):
             return at

@@ -1,11 +1,13 @@
 """The built wheel: what is in it, and that it runs without the source tree."""
 
 import sys
+import tarfile
 import zipfile
 from email import message_from_bytes
 from pathlib import Path
 
 import pytest
+from hatchling.builders.sdist import SdistBuilder
 
 import agentic_os
 from support.fleet.builder import FleetBuilder
@@ -45,6 +47,20 @@ def test_the_metadata_is_the_package(wheel: Path) -> None:
     assert metadata["Requires-Python"] == ">=3.11"
     assert {"rag", "models", "postgres", "dev"} <= set(metadata.get_all("Provides-Extra") or ())
     assert "agentic-os = agentic_os.cli.entry:main" in scripts
+
+
+def test_the_source_archive_holds_all_that_a_contributor_needs(tmp_path: Path) -> None:
+    (built,) = SdistBuilder(str(ROOT)).build(directory=str(tmp_path))
+    with tarfile.open(built) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+
+    wanted = {"Makefile", ".ci/run", ".ci/services", "README.md", "CHANGELOG.md", "LICENSE"}
+    for folder in ("benchmarks", "docs", "examples", "src", "tests"):
+        kept = [path for path in (ROOT / folder).rglob("*.py") if "node_modules" not in path.parts]
+        wanted |= {path.relative_to(ROOT).as_posix() for path in kept}
+    wanted |= {f"web/{name}" for name in ("package.json", "package-lock.json", "tsconfig.json")}
+    assert wanted - names == set()
+    assert [name for name in names if "node_modules" in name or name.startswith(".venv")] == []
 
 
 def use(fleet: FleetBuilder, *command: str | Path) -> None:

@@ -2,7 +2,7 @@
 
 The library hands on a line that it cannot read as an exception, which its session only logs, and
 takes a request whose id is of no allowed type for a notification: a client would wait for its
-answer in vain. JSON-RPC 2.0 has two errors for it, both with the id null. Half a surrogate pair,
+answer for ever. JSON-RPC 2.0 has two errors for it, both with the id null. Half a surrogate pair,
 which a client leaves where it cuts a text, is valid JSON and no text: it becomes U+FFFD.
 """
 
