@@ -257,6 +257,24 @@ def test_a_path_crosses_projects_along_the_edges(graph: CodeGraph) -> None:
     assert (same.outcome, same.hops, len(same.nodes)) == ("found", 0, 1)
 
 
+def test_a_path_avoids_what_its_own_evidence_refutes(graph: CodeGraph) -> None:
+    folder = graph.folders["app"].folder
+    kept = (folder / "app.py").read_text()
+    (folder / "app.py").write_text("# moved\n" + kept)
+    changed = path(graph, "cli.py", "load").data
+    assert (changed.outcome, changed.hops, changed.refuted) == ("found", 2, 0)
+    assert [edge.evidence[0].holds for edge in changed.edges] == [True, False]
+
+    (folder / "app.py").write_text(kept.replace("fancy.load()", "pass"))
+    refuted = path(graph, "cli.py", "load").data
+    assert (refuted.outcome, refuted.edges, refuted.refuted) == ("no-path", (), 1)
+
+    (folder / "app.py").unlink()
+    gone = path(graph, "cli.py", "load").data
+    assert (gone.outcome, gone.nodes) == ("no-path", ())
+    assert gone.refuted >= 1
+
+
 def test_no_path_is_told_apart_from_giving_up(graph: CodeGraph) -> None:
     nowhere = path(graph, "start", "load")
     assert (nowhere.data.outcome, nowhere.incomplete) == ("no-path", False)

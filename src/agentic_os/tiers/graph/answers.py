@@ -96,7 +96,8 @@ class PathData(msgspec.Struct, frozen=True, kw_only=True):
 
     ``outcome`` tells ``no-path`` (everything reachable was seen) apart from
     ``budget-exhausted``. ``candidates`` are those of the end in ``unsettled`` when a name
-    means several nodes or none.
+    means several nodes or none. ``refuted`` counts the hops that were passed over because the
+    file that showed the edge is gone, or changed and no longer names where it led.
     """
 
     outcome: Outcome
@@ -107,6 +108,7 @@ class PathData(msgspec.Struct, frozen=True, kw_only=True):
     edges: tuple[GraphEdgeView, ...]
     unsettled: Literal["source", "target"] | None = None
     candidates: tuple[GraphNodeView, ...] = ()
+    refuted: int = 0
 
 
 class ImpactProject(msgspec.Struct, frozen=True, kw_only=True):

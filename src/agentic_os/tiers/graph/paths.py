@@ -1,14 +1,23 @@
 """How one node reaches another, and what depends on a node."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 from agentic_os.aggregate.graph.tables import PROJECT_SHIFT
 from agentic_os.code.roles import PATH_ROLES, PathRole, role_of
 from agentic_os.errors import UsageError
 from agentic_os.results import Answer
-from agentic_os.tiers.graph.answers import ImpactData, ImpactProject, PathData
+from agentic_os.tiers.graph.answers import (
+    GraphEdgeView,
+    GraphNodeView,
+    ImpactData,
+    ImpactProject,
+    PathData,
+)
 from agentic_os.tiers.graph.context import (
     DEFAULT_LIMIT_NODES,
     MAX_DEPTH_HOPS,
@@ -33,6 +42,8 @@ if TYPE_CHECKING:
     from agentic_os.tiers.graph.answers import Outcome
 
 DEFAULT_IMPACT_HOPS = 5
+MAX_DETOURS = 24
+"""How often a path is looked for anew because what shows a hop refutes it."""
 _PATHS = "SELECT nid, path FROM graph_node JOIN graph_file USING(fid)"
 _SIDES: tuple[Literal["source", "target"], ...] = ("source", "target")
 
@@ -73,32 +84,59 @@ def path(
                 return graph.answer(data, projects, viewer)
             ends.append(end)
         walker = graph.walker(projects, relations=relations, externals=externals)
-        walked = walker.path(ends[0], ends[1], directed=directed, budget=budget)
+        avoided: set[frozenset[int]] = set()
+        views: dict[int, GraphNodeView] = {}
+        for _ in range(MAX_DETOURS):
+            walked = walker.path(
+                ends[0], ends[1], directed=directed, budget=budget, avoided=avoided
+            )
+            views = viewer.nodes(walked.nodes)
+            edges = _edges(viewer, walked.nodes, views, directed=directed, wanted=set(relations))
+            refuted = {hop for hop, edge in edges.items() if edge is None}
+            if not refuted:
+                break
+            avoided |= refuted
+        else:
+            walked, edges = replace(walked, nodes=(), exhausted=True), {}
         outcome: Outcome = "found"
         if not walked.nodes:
             outcome = "budget-exhausted" if walked.exhausted else "no-path"
-        views = viewer.nodes(walked.nodes)
-        edges = []
-        wanted = set(relations)
-        for first, second in zip(walked.nodes, walked.nodes[1:], strict=False):
-            pairs = [(first, second)] if directed else [(first, second), (second, first)]
-            both = viewer.edges_between(pairs, views)
-            usable = [
-                edge
-                for edge in both
-                if edge.confidence != "AMBIGUOUS" and (not wanted or edge.relation in wanted)
-            ]
-            edges.append(max(usable, key=lambda edge: edge.score))
         data = PathData(
             outcome=outcome,
             directed=directed,
             hops=max(0, len(walked.nodes) - 1),
             explored=walked.explored,
             nodes=tuple(views[nid] for nid in walked.nodes),
-            edges=tuple(edges),
+            edges=tuple(edge for edge in edges.values() if edge is not None),
+            refuted=len(avoided),
         )
         exhausted = outcome == "budget-exhausted"
         return graph.answer(data, projects, viewer, graph.unknown(relations), incomplete=exhausted)
+
+
+def _edges(
+    viewer: Viewer,
+    nodes: Sequence[int],
+    views: Mapping[int, GraphNodeView],
+    *,
+    directed: bool,
+    wanted: AbstractSet[str],
+) -> dict[frozenset[int], GraphEdgeView | None]:
+    """Return the surest edge of each hop; ``None`` where what shows it refutes them all."""
+    found: dict[frozenset[int], GraphEdgeView | None] = {}
+    for first, second in pairwise(nodes):
+        pairs = [(first, second)] if directed else [(first, second), (second, first)]
+        ids = {views[nid].id: views[nid] for nid in (first, second)}
+        usable = [
+            edge
+            for edge in viewer.edges_between(pairs, views)
+            if edge.confidence != "AMBIGUOUS"
+            and (not wanted or edge.relation in wanted)
+            and not viewer.refutes(edge, ids[edge.target])
+        ]
+        surest = max(usable, key=lambda edge: edge.score, default=None)
+        found[frozenset((first, second))] = surest
+    return found
 
 
 def impact(

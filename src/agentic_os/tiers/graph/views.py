@@ -5,12 +5,13 @@ A file is read once per answer to compare its hash with the one the graph was bu
 Text that came from a project is made safe to show here (design section 6).
 """
 
+import re
 import sqlite3
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
-from agentic_os.aggregate.graph.holds import still_holds
+from agentic_os.aggregate.graph.holds import MAX_CHECKED_BYTES, still_holds
 from agentic_os.aggregate.graph.tables import CONFIDENCE_WORDS, FLAG_SYNTHETIC, PROJECT_SHIFT
 from agentic_os.code.roles import role_of
 from agentic_os.errors import FilesError
@@ -22,6 +23,7 @@ MAX_CHECKED_FILES = 300
 EXTERNAL_PREFIX = "external::"
 QUERY_BATCH_ENTRIES = 400
 """Nodes that one query names."""
+_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,6 +226,26 @@ class Viewer:
         self._held[key] = held
         return held
 
+    def refutes(self, edge: GraphEdgeView, target: GraphNodeView) -> bool:
+        """Whether the file that shows an edge is gone, or changed and no longer names its target.
+
+        Only a file whose bytes are not those of the build is read again.
+        """
+        shown = next(iter(edge.evidence), None)
+        if shown is None or shown.holds is not False:
+            return False
+        folder = self._folder(shown.project)
+        if folder is None:
+            return False
+        try:
+            text = folder.read(shown.path, limit_bytes=MAX_CHECKED_BYTES).data.decode(
+                errors="replace"
+            )
+        except FilesError as fault:
+            return fault.code != "FILE_TOO_LARGE"
+        name = _name(target)
+        return bool(name) and re.search(rf"\b{re.escape(name)}\b", text) is None
+
     def _folder(self, project: str) -> Folder | None:
         if project not in self._opened:
             try:
@@ -277,3 +299,11 @@ def node_row(row: tuple[object, ...]) -> NodeRow:
 
 def _int(value: object) -> int:
     return value if isinstance(value, int) else 0
+
+
+def _name(node: GraphNodeView) -> str:
+    """Return the word by which a source would name a node: of a file, what it is imported as."""
+    path = PurePosixPath(node.place.path if node.place else "")
+    if path.name and path.name == node.label:
+        return path.parent.name if path.stem in {"__init__", "index", "mod"} else path.stem
+    return next(reversed(_WORD.findall(node.label)), "")

@@ -13,6 +13,7 @@ answers.
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from agentic_os.aggregate.graph.tables import AMBIGUOUS_CODE, PROJECT_SHIFT
@@ -132,7 +133,13 @@ class Walker:
         return distance, False
 
     def path(
-        self, source: int, target: int, *, directed: bool, budget: int = MAX_EXPLORED_NODES
+        self,
+        source: int,
+        target: int,
+        *,
+        directed: bool,
+        budget: int = MAX_EXPLORED_NODES,
+        avoided: AbstractSet[frozenset[int]] = frozenset(),
     ) -> Walked:
         """Find a shortest path from both ends at once.
 
@@ -141,6 +148,7 @@ class Walker:
             target: where it ends.
             directed: follow edges along their direction only.
             budget: nodes looked at before giving up.
+            avoided: pairs of nodes that no hop may join.
         """
         if source == target:
             return Walked(nodes=(source,), explored=1, exhausted=False)
@@ -152,19 +160,21 @@ class Walker:
             front, other = (
                 (ahead, behind) if len(ahead.frontier) <= len(behind.frontier) else (behind, ahead)
             )
-            meeting = self._advance(front, other)
+            meeting = self._advance(front, other, avoided)
             if meeting is not None:
                 first = ahead.trace(meeting)
                 nodes = (*reversed(first), *behind.trace(meeting)[1:])
                 return Walked(nodes=nodes, explored=ahead.size + behind.size, exhausted=False)
         return Walked(nodes=(), explored=ahead.size + behind.size, exhausted=False)
 
-    def _advance(self, front: "_Front", other: "_Front") -> int | None:
+    def _advance(
+        self, front: "_Front", other: "_Front", avoided: AbstractSet[frozenset[int]]
+    ) -> int | None:
         """Move one front a whole hop; the meeting node with the shortest path, if any."""
         following: list[int] = []
         best: tuple[int, int] | None = None
         for source, target in self.step(front.frontier, front.direction):
-            if target in front.parent:
+            if target in front.parent or (avoided and frozenset((source, target)) in avoided):
                 continue
             front.parent[target] = source
             front.depth[target] = front.depth[source] + 1

@@ -247,6 +247,8 @@ def path(
             say(f"gave up after {data.explored} nodes; --budget looks further")
         case _:
             say(f"{data.hops} hops")
+    if data.refuted:
+        say(f"{data.refuted} edges were passed over: their files no longer show them")
     _finish(answer)
 
 
