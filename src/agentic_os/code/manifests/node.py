@@ -29,13 +29,15 @@ def read_package_json(path: str, source: str) -> Manifest:
     find = LineFinder(source)
     name = text(document.get("name")).strip()
     dependencies = [
-        _dependency(key, value, find)
+        _dependency(key, value, find.line(f'"{key}"', f'"{section}"\\s*:'))
         for section in _SECTIONS
         for key, value in text_pairs(document.get(section))
     ]
     return Manifest(
         path,
-        packages=(Package("npm", name, name, find.line(name)),) if name else (),
+        packages=(Package("npm", name, name, find.line(f'"{name}"', '"name"\\s*:')),)
+        if name
+        else (),
         dependencies=tuple(dependencies[:MAX_DEPENDENCIES_ENTRIES]),
         entries=tuple(_entries(document)),
     )
@@ -70,8 +72,7 @@ def _json(source: str) -> dict[str, object] | None:
     return document if isinstance(document, dict) else None
 
 
-def _dependency(name: str, value: str, find: LineFinder) -> Dependency:
-    line = find.line(name)
+def _dependency(name: str, value: str, line: int) -> Dependency:
     value = value.strip()
     if value.startswith(_PATHS):
         target = value.partition(":")[2]

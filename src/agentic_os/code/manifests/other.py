@@ -67,6 +67,9 @@ def _replacement(name: str, target: str, line: int) -> Dependency:
     return Dependency("go", target, line, alias=name)
 
 
+_NAME = r"^\s*name\s*="
+
+
 def read_cargo(path: str, source: str) -> Manifest:
     """Read a ``Cargo.toml``: package, dependencies with renames, paths and git."""
     try:
@@ -77,7 +80,15 @@ def read_cargo(path: str, source: str) -> Manifest:
     tables = [document, table(document, "workspace")]
     tables += [table(value) for value in table(document, "target").values()]
     dependencies = [
-        _crate(name, value, find)
+        _crate(
+            name,
+            value,
+            find.line(
+                name,
+                rf"^\s*\[(?:[^\]]*\.)?{section}\b",
+                default=find.line(f"{section}.{name}"),
+            ),
+        )
         for each in tables
         for section in ("dependencies", "dev-dependencies", "build-dependencies")
         for name, value in table(each, section).items()
@@ -85,13 +96,17 @@ def read_cargo(path: str, source: str) -> Manifest:
     name = text(table(document, "package").get("name"))
     return Manifest(
         path,
-        packages=(Package("cargo", cargo_name(name), name, find.line(name)),) if name else (),
+        packages=(
+            Package("cargo", cargo_name(name), name, find.line(name, r"^\s*\[package\]", _NAME)),
+        )
+        if name
+        else (),
         dependencies=tuple(dependencies[:MAX_DEPENDENCIES_ENTRIES]),
     )
 
 
-def _crate(name: str, value: object, find: LineFinder) -> Dependency:
-    detail, line = table(value), find.line(name)
+def _crate(name: str, value: object, line: int) -> Dependency:
+    detail = table(value)
     real = text(detail.get("package")) or name
     alias = name if real != name else ""
     place, git = text(detail.get("path")), text(detail.get("git"))

@@ -27,6 +27,10 @@ _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\])?\s*
 _EDITABLE = re.compile(r"\s*(?:-e|--editable)[ =]\s*(\S+)")
 _EGG = re.compile(r"[#&]egg=([A-Za-z0-9][A-Za-z0-9._-]*)")
 _MAX_LITERAL_LEVELS = 4
+_PROJECT = r"^\s*\[project\]"
+_POETRY = r"^\s*\[tool\.poetry(?:\.[^\]]*)?\.(?:dev-)?dependencies\b"
+_REQUIRES = r"\b(?:install_requires|extras_require)\b"
+_NAME = r"\bname\s*="
 
 
 def read_pyproject(path: str, source: str) -> Manifest:
@@ -38,16 +42,21 @@ def read_pyproject(path: str, source: str) -> Manifest:
     find = LineFinder(source)
     project, poetry = table(document, "project"), table(document, "tool", "poetry")
     sources = table(document, "tool", "uv", "sources")
-    requirements = texts(project.get("dependencies"))
-    for group in table(project, "optional-dependencies").values():
-        requirements += texts(group)
-    for group in table(document, "dependency-groups").values():
-        requirements += texts(group)
-    requirements += texts(table(document, "tool", "uv").get("dev-dependencies"))
-    dependencies = [_requirement(item, find, sources) for item in requirements]
+    stated: list[tuple[tuple[str, ...], object]] = [
+        ((_PROJECT, r"^\s*dependencies\s*="), project.get("dependencies"))
+    ]
+    stated += [
+        ((r"\boptional-dependencies\b",), one) for one in _values(project, "optional-dependencies")
+    ]
+    stated += [((r"\bdependency-groups\b",), one) for one in _values(document, "dependency-groups")]
+    uv = table(document, "tool", "uv")
+    stated += [((r"^\s*\[tool\.uv\]", r"^\s*dev-dependencies\s*="), uv.get("dev-dependencies"))]
+    dependencies = [
+        _requirement(item, find, sources, heads) for heads, one in stated for item in texts(one)
+    ]
     for group_table in _poetry_groups(poetry):
         dependencies += [
-            _poetry_dependency(name, value, find)
+            _poetry_dependency(name, value, find.line(name, _POETRY))
             for name, value in group_table.items()
             if name.lower() != "python"
         ]
@@ -75,14 +84,18 @@ def _pyproject_roots(document: object) -> list[str]:
     return sorted({root.strip("/") for root in roots if root.strip("./")})
 
 
+def _values(document: object, *keys: str) -> list[object]:
+    return list(table(document, *keys).values())
+
+
 def _poetry_groups(poetry: dict[str, object]) -> list[dict[str, object]]:
     groups = [table(poetry, "dependencies"), table(poetry, "dev-dependencies")]
     groups += [table(group, "dependencies") for group in table(poetry, "group").values()]
     return groups
 
 
-def _poetry_dependency(name: str, value: object, find: LineFinder) -> Dependency:
-    detail, line = table(value), find.line(name)
+def _poetry_dependency(name: str, value: object, line: int) -> Dependency:
+    detail = table(value)
     place, git = text(detail.get("path")), text(detail.get("git"))
     if place:
         return Dependency("python", python_name(name), line, "path", place)
@@ -92,13 +105,16 @@ def _poetry_dependency(name: str, value: object, find: LineFinder) -> Dependency
 
 
 def _requirement(
-    requirement: str, find: LineFinder, sources: dict[str, object] | None = None
+    requirement: str,
+    find: LineFinder,
+    sources: dict[str, object] | None = None,
+    heads: tuple[str, ...] = (),
 ) -> Dependency | None:
     """Read one PEP 508 requirement, with uv's source for it where there is one."""
     found = _REQUIREMENT.match(requirement)
     if found is None:
         return None
-    name, line = python_name(found[1]), find.line(found[1])
+    name, line = python_name(found[1]), find.line(found[1], *heads)
     target = found[2] or ""
     for key, value in (sources or {}).items():
         if python_name(key) == name:
@@ -148,7 +164,7 @@ def read_setup_cfg(path: str, source: str) -> Manifest:
     return Manifest(
         path,
         packages=_package(name, find),
-        dependencies=_kept([_requirement(item, find) for item in requirements]),
+        dependencies=_kept([_requirement(item, find, heads=(_REQUIRES,)) for item in requirements]),
         source_roots=tuple(sorted({root.strip("/") for root in roots if root.strip("./")})),
     )
 
@@ -182,7 +198,7 @@ def read_setup_py(path: str, source: str) -> Manifest:
     return Manifest(
         path,
         packages=_package(text(given.get("name")), find),
-        dependencies=_kept([_requirement(item, find) for item in requirements]),
+        dependencies=_kept([_requirement(item, find, heads=(_REQUIRES,)) for item in requirements]),
         source_roots=(root,) if root.strip(".") else (),
     )
 
@@ -247,7 +263,7 @@ def _package(name: str, find: LineFinder) -> tuple[Package, ...]:
     name = name.strip()
     if not name or not _REQUIREMENT.fullmatch(name):
         return ()
-    return (Package("python", python_name(name), name, find.line(name)),)
+    return (Package("python", python_name(name), name, find.line(name, _NAME)),)
 
 
 def _kept(dependencies: list[Dependency | None]) -> tuple[Dependency, ...]:

@@ -1,6 +1,7 @@
 """What a manifest says: packages it declares, dependencies, where modules lie."""
 
 import re
+from itertools import chain
 from typing import Literal
 
 import msgspec
@@ -85,18 +86,49 @@ def without_userinfo(url: str) -> str:
 
 
 class LineFinder:
-    """Finds the line of a manifest that first names something."""
+    """Finds the line of a manifest that names something where it is declared."""
 
     def __init__(self, text: str) -> None:
         """Keep the lines."""
         self._lines = text.split("\n")
+        self._lowered = text.lower().split("\n")
+        self._starts: dict[tuple[str, ...], int] = {(): 0}
 
-    def line(self, needle: str, default: int = 1) -> int:
-        """Return the first line that holds ``needle`` as a whole word, else ``default``."""
+    def line(self, needle: str, *heads: str, default: int = 1) -> int:
+        r"""Return the first line below its heads that holds ``needle`` as a whole word.
+
+        Comments are passed over. Where nothing below the heads holds it, the whole file is
+        asked, then ``default`` is the answer.
+
+        Args:
+            needle: the name.
+            heads: expressions of the lines that open its section, the outermost first.
+            default: the line of what the file does not spell out.
+
+        >>> finder = LineFinder('{"x": {"lib": 1},\n"dependencies": {\n"lib": "1"}}')
+        >>> finder.line('"lib"', '"dependencies"')
+        3
+        """
         if not needle:
             return default
         word = re.compile(rf"(?<![\w@/.-]){re.escape(needle)}(?![\w/-])", re.IGNORECASE)
-        for number, line in enumerate(self._lines, 1):
-            if needle.lower() in line.lower() and word.search(line):
-                return number
+        lowered = needle.lower()
+        start = self._start(heads)
+        for at in chain(range(start, len(self._lines)), range(start)):
+            line = self._lines[at]
+            if (
+                lowered in self._lowered[at]
+                and not line.lstrip().startswith(("#", "//"))
+                and word.search(line)
+            ):
+                return at + 1
         return default
+
+    def _start(self, heads: tuple[str, ...]) -> int:
+        """Return where a section begins; of a head that is nowhere, where the outer one does."""
+        if heads not in self._starts:
+            outer = self._start(heads[:-1])
+            opens = re.compile(heads[-1])
+            found = (at for at in range(outer, len(self._lines)) if opens.search(self._lines[at]))
+            self._starts[heads] = next(found, outer)
+        return self._starts[heads]

@@ -287,8 +287,43 @@ def test_what_is_a_manifest_and_what_is_not() -> None:
     assert big == Manifest("go.mod", problems=("MANIFEST_TOO_LARGE",))
 
 
+def lines_of(path: str, text: str) -> dict[str, int]:
+    found = read(path, text)
+    packages = {item.name: item.line for item in found.packages}
+    return packages | {item.name: item.line for item in found.dependencies}
+
+
+def test_a_line_is_the_one_that_declares() -> None:
+    assert lines_of(
+        "package.json",
+        '{\n"keywords": ["app", "left-pad"],\n"scripts": {"left-pad": "node left-pad"},\n"name": "app",\n'
+        '"overrides": {"left-pad": "1"},\n"dependencies": {\n"left-pad-extra": "1",\n"left-pad": "1"},\n'
+        '"devDependencies": {\n"app-tools": "^2",\n"chalk": "5"}}\n',
+    ) == {"app": 4, "left-pad-extra": 7, "left-pad": 8, "app-tools": 10, "chalk": 11}
+    assert lines_of(
+        "pyproject.toml",
+        '[tool.x]\ndependencies = ["fancy"]\n[project]\ndescription = "app with fancy"\nname = "app"\n'
+        '# fancy is needed\ndependencies = [\n"fancy>=1",\n]\n[project.optional-dependencies]\n'
+        'docs = [\n"app-docs", "plain"]\n[dependency-groups]\ndev = ["tool"]\n'
+        '[tool.uv]\ndev-dependencies = ["old"]\n[tool.poetry.group.x.dependencies]\npoem = "1"\n',
+    ) == {"app": 5, "fancy": 8, "app-docs": 12, "plain": 12, "tool": 14, "old": 16, "poem": 18}
+    assert lines_of(
+        "Cargo.toml",
+        '[features]\nserde = []\n[package]\ndescription = "app"\nname = "app"\n[dev-dependencies]\n'
+        'rand = "1"\n[dependencies]\nserde = "1"\n[dependencies.deep]\nversion = "1"\n',
+    ) == {"app": 5, "rand": 7, "serde": 9, "deep": 10}
+    assert lines_of(
+        "setup.cfg",
+        "[metadata]\ndescription = app uses fancy\nname = app\n[options]\ninstall_requires =\n  fancy\n",
+    ) == {"app": 3, "fancy": 6}
+    assert lines_of(
+        "setup.py",
+        '"""The app needs fancy."""\nsetup(\n  name="app",\n  install_requires=[\n    "fancy"])\n',
+    ) == {"app": 3, "fancy": 5}
+
+
 def test_names_and_lines() -> None:
     assert python_name(" A__b.-C ") == "a-b-c"
     find = LineFinder('a-long = 1\nlong = 2\n"@s/x": 3\n')
     assert (find.line("long"), find.line("LONG"), find.line("@s/x")) == (2, 2, 3)
-    assert (find.line("gone", 9), find.line("")) == (9, 1)
+    assert (find.line("gone", default=9), find.line("")) == (9, 1)
