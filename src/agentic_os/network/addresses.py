@@ -13,10 +13,12 @@ look for the service on its own loopback interface.
 import ipaddress
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Self
 from urllib.parse import urlsplit
 
 HOST_PREFIX_BITS = 64
+ADDRESSES_KEPT = 4_096
 
 
 def is_loopback(host: str) -> bool:
@@ -61,12 +63,13 @@ class Networks:
     def __contains__(self, address: str) -> bool:
         """Return whether an address lies in one of them; what is no address does not."""
         try:
-            parsed = _plain(address)
+            parsed = _plain(address) if self.networks else None
         except ValueError:
             return False
         return any(parsed in network for network in self.networks)
 
 
+@lru_cache(maxsize=ADDRESSES_KEPT)
 def share_of(address: str) -> str:
     """Return what an address is counted as: an IPv6 host is given a /64, and may use all of it.
 

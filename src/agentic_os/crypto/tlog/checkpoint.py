@@ -21,6 +21,7 @@ ORIGIN_BYTES: Final = 255
 EXTENSION_LINES: Final = 16
 
 _DECIMAL: Final = re.compile(r"0|[1-9][0-9]{0,18}")
+_NO_ORIGIN: Final = re.compile(r"[\x00-\x1f\ud800-\udfff]")
 _HEAD_LINES: Final = 3
 
 
@@ -67,9 +68,7 @@ def parse_hash(text: str) -> bytes | None:
 
 def is_origin(text: str) -> bool:
     """Whether ``text`` may be the origin line of a checkpoint."""
-    if any(char < " " or "\ud800" <= char <= "\udfff" for char in text):
-        return False
-    return 0 < len(text.encode()) <= ORIGIN_BYTES
+    return not _NO_ORIGIN.search(text) and 0 < len(text.encode()) <= ORIGIN_BYTES
 
 
 def parse_checkpoint(text: str) -> Checkpoint:

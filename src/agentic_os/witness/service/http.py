@@ -78,13 +78,14 @@ class WitnessService:
             "/witness/pubkey/manifest": (keys.manifest, JSON),
             "/genesis/pubkey": (keys.root_public, JSON),
         }
-        routes = [self._fixed(path, body, kind) for path, (body, kind) in fixed.items()]
-        routes += [
+        # The first that fits is taken, so what is asked most is tried first.
+        routes = [
+            self._route("/add-checkpoint", "POST", self._add_checkpoint),
+            self._route("/witness/bookmark", "POST", self._bookmark),
+            self._route("/{origin_sha256}/checkpoint", "GET", self._checkpoint),
             self._route("/healthz", "GET", self._health),
             self._route("/metrics", "GET", self._show_metrics),
-            self._route("/{origin_sha256}/checkpoint", "GET", self._checkpoint),
-            self._route("/witness/bookmark", "POST", self._bookmark),
-            self._route("/add-checkpoint", "POST", self._add_checkpoint),
+            *(self._fixed(path, body, kind) for path, (body, kind) in fixed.items()),
         ]
         return Starlette(routes=routes, exception_handlers={HTTPException: self._elsewhere})
 

@@ -14,6 +14,7 @@ from typing import Final, TextIO
 LOGGER_NAME: Final = "agentic_os.witness"
 
 _FIELDS: Final = ("route", "method", "status", "code", "subject", "ms", "detail")
+_encode = json.JSONEncoder(separators=(",", ":")).encode
 _logger = logging.getLogger(LOGGER_NAME)
 
 
@@ -34,7 +35,7 @@ class JsonLines(logging.Formatter):
         )
         if record.exc_info and record.exc_info[0]:
             line["error"] = record.exc_info[0].__name__
-        return json.dumps(line, separators=(",", ":"))
+        return _encode(line)
 
 
 def log_request(

@@ -81,16 +81,15 @@ class StateRows:
 
     def origin(self, origin: str) -> OriginState | None:
         """Read an origin with its keys."""
-        row = self._connection.execute(
-            "SELECT identity_id, closed_at, size, root, cosigned_at FROM origin WHERE origin = ?",
+        rows = self._connection.execute(
+            "SELECT identity_id, closed_at, size, root, cosigned_at, vkey, retired_at"
+            " FROM origin LEFT JOIN origin_key USING (origin) WHERE origin = ?",
             (origin,),
-        ).fetchone()
-        if row is None:
-            return None
-        identity_id, closed_at, size, root, cosigned_at = row
-        keys = self._connection.execute(
-            "SELECT vkey, retired_at FROM origin_key WHERE origin = ?", (origin,)
         ).fetchall()
+        if not rows:
+            return None
+        identity_id, closed_at, size, root, cosigned_at = rows[0][:5]
+        keys = [(row[5], row[6]) for row in rows if row[5] is not None]
         return OriginState(
             origin=origin,
             identity_id=identity_id,
