@@ -39,10 +39,9 @@ from agentic_os.text.shapes import read_shape
 from agentic_os.witness.codes import ERRORS
 from agentic_os.witness.protocol.add_checkpoint import AddCheckpoint, write_add_checkpoint
 from agentic_os.witness.protocol.bookmark import BookmarkRequest, Receipt
-from agentic_os.witness.protocol.json import read_receipt, write_request
+from agentic_os.witness.protocol.json import KeyHashShape, StatusShape, read_receipt, write_request
 from agentic_os.witness.protocol.refusal import OLD_SIZE_STALE
 from agentic_os.witness.protocol.served_key import ServedKey
-from agentic_os.witness.protocol.shapes import KeyHashShape, StatusShape
 
 if TYPE_CHECKING:
     import httpx

@@ -26,7 +26,8 @@ part of the protocol: for ``add-checkpoint`` it is that of C2SP tlog-witness (40
 """
 
 from collections.abc import Callable
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, Generic, TypeVar
 
 from agentic_os.crypto.tlog.merkle import EMPTY_ROOT, consistency_holds
 from agentic_os.witness.protocol.bookmark import origin_key_digits
@@ -42,10 +43,11 @@ from agentic_os.witness.protocol.refusal import (
     ROLLBACK_MESSAGE,
     Refusal,
 )
-from agentic_os.witness.rule.cases import BookmarkCase, CaseT, CheckpointCase, Row
 from agentic_os.witness.rule.state import (
     Accepted,
+    BookmarkCase,
     BookmarkDecision,
+    CheckpointCase,
     CheckpointDecision,
     Refused,
     Repeated,
@@ -54,6 +56,20 @@ from agentic_os.witness.rule.state import (
 CLOCK_TOLERANCE_SECONDS: Final = 5
 """How far the clock may step back and still be answered with the last time given."""
 CLOCK_RETRY_SECONDS: Final = 3600
+
+CaseT = TypeVar("CaseT", "BookmarkCase", "CheckpointCase")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row(Generic[CaseT]):
+    """One row of a decision table: the refusal, and the cases that it answers."""
+
+    status: int
+    code: str
+    message: str
+    when: Callable[[CaseT], bool]
+    is_evidence: bool = False
+    tells_size: bool = False
 
 
 def _is_other_tree(case: CheckpointCase) -> bool:

@@ -27,11 +27,11 @@ from agentic_os.witness.protocol.add_checkpoint import read_add_checkpoint
 from agentic_os.witness.protocol.bookmark import BookmarkRequest
 from agentic_os.witness.protocol.json import read_request
 from agentic_os.witness.protocol.refusal import Refusal, RequestRefusedError, malformed
-from agentic_os.witness.rule.cases import CheckpointCase
 from agentic_os.witness.rule.claims import trusted_keys, verify_bookmark, verify_head
 from agentic_os.witness.rule.state import (
     Accepted,
     BookmarkClaim,
+    CheckpointCase,
     OriginState,
     Refused,
     RuleSettings,

@@ -16,8 +16,7 @@ from agentic_os.crypto.envelope.public_keys import format_time
 from agentic_os.crypto.envelope.receipts import receipt_text
 from agentic_os.crypto.keys.pairs import ML_DSA_87
 from agentic_os.witness.protocol.bookmark import BookmarkRequest, KeySignature, Receipt
-from agentic_os.witness.rule.cases import BookmarkCase
-from agentic_os.witness.rule.state import Accepted, BookmarkClaim, RuleSettings
+from agentic_os.witness.rule.state import Accepted, BookmarkCase, BookmarkClaim, RuleSettings
 from agentic_os.witness.rule.tables import decide_bookmark
 from agentic_os.witness.service.keyring import WitnessKeys
 from agentic_os.witness.service.rows import StateRows

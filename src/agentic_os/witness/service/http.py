@@ -15,9 +15,8 @@ import msgspec
 
 from agentic_os.crypto.canonical.json import encode
 from agentic_os.network.addresses import client_address, share_of
-from agentic_os.witness.protocol.json import BODY_BYTES
+from agentic_os.witness.protocol.json import BODY_BYTES, ErrorShape, HealthShape
 from agentic_os.witness.protocol.refusal import Refusal, RequestRefusedError
-from agentic_os.witness.protocol.shapes import ErrorShape, HealthShape
 from agentic_os.witness.service.desk import Reply, WitnessDesk
 from agentic_os.witness.service.key_page import key_page
 from agentic_os.witness.service.limits import Rates, read_body

@@ -5,8 +5,8 @@ from typing import Final
 import msgspec
 
 from agentic_os import __version__
-from agentic_os.witness.protocol.json import BODY_BYTES
-from agentic_os.witness.protocol.shapes import (
+from agentic_os.witness.protocol.json import (
+    BODY_BYTES,
     BookmarkShape,
     ErrorShape,
     HealthShape,

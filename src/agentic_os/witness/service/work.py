@@ -13,11 +13,12 @@ from agentic_os.crypto.tlog.note import SignedNote, sign_text
 from agentic_os.witness.protocol.bookmark import BookmarkRequest, Receipt
 from agentic_os.witness.protocol.json import receipt_tree
 from agentic_os.witness.protocol.refusal import Refusal
-from agentic_os.witness.rule.cases import BookmarkCase, CheckpointCase
 from agentic_os.witness.rule.claims import VerifiedBookmark, VerifiedHead
 from agentic_os.witness.rule.state import (
     Accepted,
+    BookmarkCase,
     Bookmarked,
+    CheckpointCase,
     HeadClaim,
     OriginState,
     Refused,

@@ -7,11 +7,12 @@ import pytest
 from agentic_os.crypto.envelope.receipts import NO_ORDINAL, ZERO_LEDGER_HASH
 from agentic_os.crypto.tlog.merkle import EMPTY_ROOT, leaf_hash
 from agentic_os.crypto.tlog.merkle_tree import MerkleTree
-from agentic_os.witness.rule.cases import BookmarkCase, CheckpointCase
 from agentic_os.witness.rule.state import (
     Accepted,
+    BookmarkCase,
     BookmarkClaim,
     Bookmarked,
+    CheckpointCase,
     HeadClaim,
     IdentityState,
     OriginState,
