@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Final
 
 from agentic_os.aios.folder.access import AiosAccess
-from agentic_os.aios.folder.ages import since_instant
 from agentic_os.aios.folder.allowance import SEARCH_LIMIT, Allowance, Charges
 from agentic_os.aios.folder.configuration import read_configuration, vault_place
 from agentic_os.aios.folder.faults import (
@@ -22,6 +21,7 @@ from agentic_os.aios.folder.faults import (
     fault,
 )
 from agentic_os.aios.folder.reader import FolderReader
+from agentic_os.aios.folder.since import since_instant
 from agentic_os.aios.folder.withheld import hidden_characters
 from agentic_os.aios.follow.references import root_hash
 from agentic_os.aios.policy import MemoryPolicy

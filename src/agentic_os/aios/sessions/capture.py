@@ -31,6 +31,7 @@ from agentic_os.aios.sessions.codec import (
     render,
     row_of,
 )
+from agentic_os.aios.sessions.copies import continues
 from agentic_os.aios.sessions.faults import session_fault
 from agentic_os.aios.sessions.store import (
     WARNED_ROWS,
@@ -138,15 +139,37 @@ def _stored(
         stored.append((row, have))
     for row, have in stored:
         before = have.said()
-        if said[: len(before)] == before or _last_grew(before, said):
+        if continues(before, said):
             return _committed(store, index, "grow", grown_from(have, made), replaced=row)
     if len(stored) > 1:
         raise session_fault("RECONCILIATION_REQUIRED", str(stored[0][0]["path"]))
+    _require_listed(writer, index, made, home)
     fresh = replace(made, session_id=identified(index))
     if not stored:
         return _committed(store, index, "create", fresh)
     copy = replace(fresh, captured_at=now)
     return _committed(store, index, "conflict", copy, beside=[row for row, _ in stored])
+
+
+def _require_listed(writer: FolderWriter, index: Index, made: Session, home: str | None) -> None:
+    """Refuse to store once more what another machine stored and the index does not list yet."""
+    folder = made.path.rpartition("/")[0]
+    beginning = made.path.removesuffix("_.md")
+    listed = {row["path"] for row in index.rows}
+    for name in writer.names(folder):
+        path = f"{folder}/{name}"
+        if path in listed or not path.startswith(beginning) or not name.endswith(".md"):
+            continue
+        with suppress(AiosError):  # what is no session is found by reconcile
+            have = parse(writer.see(path).data)
+            if have.content_hash == made.content_hash or (
+                made.source_path is not None
+                and portable(have.source_path or "", home) == portable(made.source_path, home)
+            ):
+                break
+    else:
+        return
+    raise session_fault("RECONCILIATION_REQUIRED", path)
 
 
 def grown_from(have: Session, made: Session) -> Session:
@@ -232,17 +255,6 @@ def identified(index: Index) -> str:
         if identifier[:6] not in taken:
             return identifier
     raise session_fault("ID_COLLISION")
-
-
-def _last_grew(before: Sequence[tuple[str, str]], said: Sequence[tuple[str, str]]) -> bool:
-    """Whether only the last stored turn differs, and it is the beginning of the new one."""
-    at = len(before) - 1
-    return (
-        0 <= at < len(said)
-        and before[:at] == said[:at]
-        and before[at][0] == said[at][0]
-        and said[at][1].startswith(before[at][1])
-    )
 
 
 def _storable(access: AiosAccess, turns: Sequence[Turn]) -> tuple[list[Turn], int, int]:

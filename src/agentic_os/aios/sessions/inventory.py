@@ -1,25 +1,28 @@
 """What is stored: listing, deleting, and whether the index says what the files say.
 
-``reconcile`` walks the documents and reports; with ``apply`` it puts the leftovers of a poisoned
-transaction aside and writes the index anew from the documents. No document is changed or removed.
+``reconcile`` walks the documents and reports. With ``apply`` it settles the copies that a sync tool
+left (``copies``), puts the leftovers of a poisoned transaction aside and writes the index anew from
+the documents. Whatever is put aside keeps its bytes in ``.dotaios/changes/copy-*``.
 """
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 import msgspec
 
 from agentic_os.aios.folder.access import AiosAccess
-from agentic_os.aios.folder.ages import since_instant
 from agentic_os.aios.folder.allowance import SESSION_INDEX_BYTES
 from agentic_os.aios.folder.json_text import JsonObject, iso_utc, object_lines
+from agentic_os.aios.folder.since import since_instant
 from agentic_os.aios.folder.tree import SESSION_INDEX, SESSION_STORE, SESSIONS
 from agentic_os.aios.notes.records import line_of
 from agentic_os.aios.policy import MemoryPolicy
 from agentic_os.aios.sessions.capture import read_session
-from agentic_os.aios.sessions.codec import parse, row_of
+from agentic_os.aios.sessions.codec import Session, parse, render, row_of, sha256
+from agentic_os.aios.sessions.copies import Settlement, is_index_copy, settle
 from agentic_os.aios.sessions.faults import session_fault
 from agentic_os.aios.sessions.store import (
     ROWS,
@@ -36,7 +39,7 @@ from agentic_os.aios.writing.faults import PLAN_STALE, write_fault
 from agentic_os.aios.writing.locks import SESSIONS_LOCK, holding
 from agentic_os.aios.writing.opening import open_for_writing
 from agentic_os.aios.writing.plan import ChangeData, Plan, Proof, Target, described
-from agentic_os.aios.writing.writer import FolderWriter
+from agentic_os.aios.writing.writer import PRIVATE, FolderWriter
 from agentic_os.errors import AiosError
 
 LIST_LIMIT: Final = 20
@@ -62,12 +65,16 @@ class SessionReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StoreStatus(msgspec.Struct, frozen=True, kw_only=True):
-    """Answer of ``capture status``: how much is stored, how much may be, what was missed."""
+    """Answer of ``capture status``: how much is stored, how much may be, what was missed.
+
+    ``copies`` counts what a sync tool left beside the index: ``capture reconcile`` settles it.
+    """
 
     sessions: int
     limit: int
     index_bytes: int
     conflicts: int
+    copies: int
     agents: dict[str, int]
     missed: tuple[str, ...]
     unfinished: bool
@@ -180,11 +187,13 @@ def status(access: AiosAccess, policy: MemoryPolicy) -> StoreStatus:
         ]
         names = writer.names(SESSION_STORE)
         stamp = writer.stamp(SESSION_INDEX)
+        copies = len(_index_copies(writer))
     return StoreStatus(
         sessions=len(rows),
         limit=ROWS,
         index_bytes=0 if stamp is None else stamp.size,
         conflicts=sum("conflict_of" in row for row in rows),
+        copies=copies,
         agents=dict(Counter(str(row.get("agent")) for row in rows)),
         missed=tuple(
             f"{row.get('ts')} {row.get('source_path')}: {row.get('reason')}" for row in missed
@@ -203,16 +212,17 @@ def reconcile(access: AiosAccess, policy: MemoryPolicy, *, apply: bool = False) 
         store = SessionStore(writer)
         home = None if access.home is None else str(access.home)
         if not apply:
-            return _compared(writer, home)[0]
+            return _compared(writer, home).report
+        now = access.clock()
         try:
             with store.locked():
-                return _rebuilt(writer, store, home)
+                return _rebuilt(writer, store, home, now)
         except AiosError as error:
             if error.code != _POISON:
                 raise
         with holding(writer, SESSIONS_LOCK):
-            _put_aside(writer, access.clock())
-            return _rebuilt(writer, store, home)
+            _put_poison_aside(writer, now)
+            return _rebuilt(writer, store, home, now)
 
 
 def _missed(writer: FolderWriter) -> list[JsonObject]:
@@ -240,16 +250,38 @@ def _deletion(
     return plan, Proof(operation_id=operation_id, plan_fingerprint=fingerprint)
 
 
-def _rebuilt(writer: FolderWriter, store: SessionStore, home: str | None) -> SessionReport:
-    report, rows = _compared(writer, home)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Compared:
+    """What is wrong, and what makes it right."""
+
+    report: SessionReport
+    rows: list[JsonObject]
+    settlement: Settlement
+    strays: list[str]
+
+
+def _rebuilt(
+    writer: FolderWriter, store: SessionStore, home: str | None, now: datetime
+) -> SessionReport:
+    compared = _compared(writer, home)
+    settlement = compared.settlement
+    for path in settlement.placed:
+        seen = writer.see(path)
+        if seen.exists:
+            aside = _aside(path, now)
+            writer.put(aside, seen.data, expected=writer.see(aside), mode=PRIVATE)
+        writer.put(path, render(settlement.documents[path]), expected=seen, mode=PRIVATE)
+    for path in (*settlement.redundant, *compared.strays):
+        _put_aside(writer, path, now)
+    changed = bool(settlement.placed or settlement.redundant or compared.strays)
     seen = writer.see(SESSION_INDEX, limit_bytes=SESSION_INDEX_BYTES)
-    if seen.data != index_bytes(rows):
-        store.commit("reconcile", index=Index(rows=(), seen=seen), rows=rows)
-        return msgspec.structs.replace(report, applied=True)
-    return report
+    if seen.data != index_bytes(compared.rows):
+        store.commit("reconcile", index=Index(rows=(), seen=seen), rows=compared.rows)
+        changed = True
+    return msgspec.structs.replace(compared.report, applied=changed)
 
 
-def _put_aside(writer: FolderWriter, now: datetime) -> None:
+def _put_poison_aside(writer: FolderWriter, now: datetime) -> None:
     """Move what a poisoned transaction left out of the store."""
     for name in writer.names(SESSION_STORE):
         if name == "pending" or name.startswith("."):
@@ -258,10 +290,40 @@ def _put_aside(writer: FolderWriter, now: datetime) -> None:
             staging.rename(writer, f"{SESSION_STORE}/{name}", aside)
 
 
-def _compared(writer: FolderWriter, home: str | None) -> tuple[SessionReport, list[JsonObject]]:
+def _put_aside(writer: FolderWriter, path: str, now: datetime) -> None:
+    """Move a file or a folder to where its bytes are kept."""
+    writer.make_folder(CHANGES)
+    staging.rename(writer, path, _aside(path, now))
+
+
+def _aside(path: str, now: datetime) -> str:
+    return f"{CHANGES}/copy-{now:%Y%m%dT%H%M%S%f}-{sha256(path)[:16]}"
+
+
+def _index_copies(writer: FolderWriter) -> list[str]:
+    return [f"{SESSIONS}/{name}" for name in writer.names(SESSIONS) if is_index_copy(name)]
+
+
+def _strays(writer: FolderWriter) -> list[str]:
+    """List the copies of the index and of the store's own files."""
+    own = [
+        f"{SESSION_STORE}/{name}"
+        for name in writer.names(SESSION_STORE)
+        if name != "pending" and not name.startswith((".", "store.lock"))
+    ]
+    return [*_index_copies(writer), *own]
+
+
+def _compared(writer: FolderWriter, home: str | None) -> _Compared:
     differences = _Differences()
-    derived = _derived_rows(writer, differences)
+    settlement = settle(_documents(writer, differences), home)
+    strays = _strays(writer)
+    for path in (*settlement.redundant, *strays):
+        differences.add("conflict_copies", path)
+    for path in settlement.undecided:
+        differences.add("invalid_markdown", path)
     stored = _stored_rows(writer, differences)
+    derived = {path: row_of(session) for path, session in settlement.documents.items()}
     for path in derived.keys() - stored.keys():
         differences.add("projection_missing" if not stored else "orphan_markdown", path)
     rows = marked(list(derived.values()))
@@ -284,7 +346,7 @@ def _compared(writer: FolderWriter, home: str | None) -> tuple[SessionReport, li
         paths=tuple(sorted(differences.paths)),
         applied=False,
     )
-    return report, rows
+    return _Compared(report=report, rows=rows, settlement=settlement, strays=strays)
 
 
 class _Differences:
@@ -300,18 +362,14 @@ class _Differences:
         self.paths.append(f"{kind}: {path}")
 
 
-def _derived_rows(writer: FolderWriter, differences: _Differences) -> dict[str, JsonObject]:
-    derived: dict[str, JsonObject] = {}
+def _documents(writer: FolderWriter, differences: _Differences) -> dict[str, Session]:
+    found: dict[str, Session] = {}
     for path in document_paths(writer):
         try:
-            session = parse(writer.see(path).data)
+            found[path] = parse(writer.see(path).data)
         except AiosError:
-            session = None
-        if session is None or session.path != path:
             differences.add("invalid_markdown", path)
-        else:
-            derived[path] = row_of(session)
-    return derived
+    return found
 
 
 def _sources(rows: Sequence[JsonObject], home: str | None) -> list[str]:

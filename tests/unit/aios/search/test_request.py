@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from agentic_os.aios.folder.access import AiosAccess
-from agentic_os.aios.folder.ages import since_instant
 from agentic_os.aios.folder.allowance import (
     FILE_BYTES,
     FOLDER_ENTRIES,
@@ -14,6 +13,7 @@ from agentic_os.aios.folder.allowance import (
     SESSION_INDEX_BYTES,
     Amount,
 )
+from agentic_os.aios.folder.since import since_instant
 from agentic_os.aios.policy import resolve_policy
 from agentic_os.aios.search.lines import answer_lines, warning_lines
 from agentic_os.aios.search.omissions import OMISSIONS, bounded, forbidden

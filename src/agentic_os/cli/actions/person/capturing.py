@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Final
 
 from agentic_os.aios.folder.access import AiosAccess
-from agentic_os.aios.folder.ages import since_instant
 from agentic_os.aios.folder.faults import argument_fault
 from agentic_os.aios.folder.json_text import instant_ms, parse_object
+from agentic_os.aios.folder.since import since_instant
 from agentic_os.aios.policy import MemoryPolicy, resolve_policy
 from agentic_os.aios.sessions.capture import Captured, CaptureRequest, capture
 from agentic_os.aios.sessions.codec import Turn, title_from, without_controls
@@ -175,6 +175,8 @@ def show_status(*, path: str | None, json: bool) -> None:
         *((f"of {one_line(agent)}", str(count)) for agent, count in data.agents.items()),
     ]
     table(("what", "value"), rows)
+    if data.copies:
+        say(f"A sync tool left {data.copies} copies of the index: aios capture reconcile --apply")
     for line in data.missed:
         say(f"missed: {one_line(line)}")
 
@@ -190,6 +192,8 @@ def reconcile_store(*, apply: bool, path: str | None, json: bool) -> None:
         write(f"{one_line(line)}\n")
     if data.applied:
         say(f"The index was written anew from {data.documents} sessions.")
+        if data.findings.get("conflict_copies"):
+            say("Copies of a sync tool were settled; their bytes are in .dotaios/changes/copy-*.")
     elif data.findings:
         say("Nothing was changed. To write the index anew: add --apply")
     else:
