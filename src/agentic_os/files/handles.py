@@ -28,6 +28,19 @@ _FOLDER_FLAGS = os.O_RDONLY | DIRECTORY | NOFOLLOW | CLOEXEC
 _REGULAR = stat.S_IFREG
 
 
+def open_regular(path: str, flags: int) -> int:
+    """Open a regular file, as an ``opener``: no link is followed, and no pipe is waited for.
+
+    Raises:
+        OSError: it cannot be opened, or is something else.
+    """
+    fd = os.open(path, flags | NOFOLLOW | _NONBLOCK | CLOEXEC, 0o600)
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise OSError(errno.EINVAL, "not a regular file")
+    return fd
+
+
 class _ChangedWhileReadingError(Exception):
     """The file did not hold still; never leaves this module."""
 

@@ -8,7 +8,12 @@ from pathlib import Path
 from typing import Final
 
 from agentic_os.errors import LedgerError
-from agentic_os.ledger.projection.database import PROJECTION_NAME, Database, SqliteDatabase
+from agentic_os.ledger.projection.database import (
+    PROJECTION_NAME,
+    Database,
+    SqliteDatabase,
+    unusable,
+)
 from agentic_os.ledger.projection.tables import Projection
 from agentic_os.ledger.projection.url import open_database
 
@@ -25,8 +30,10 @@ def open_tables(folder: Path) -> Projection:
     with suppress(LedgerError):
         return _projection(SqliteDatabase(path))
     for suffix in ("", "-wal", "-shm"):
-        with suppress(FileNotFoundError):
-            (folder / f"{PROJECTION_NAME}{suffix}").unlink()
+        try:
+            (folder / f"{PROJECTION_NAME}{suffix}").unlink(missing_ok=True)
+        except OSError as error:
+            raise unusable(error) from None
     return _projection(SqliteDatabase(path))
 
 

@@ -182,9 +182,10 @@ def _quoted(path: Path) -> str:
 
 
 def unusable(error: Exception) -> LedgerError:
-    """Make the one error of every database."""
+    """Make the one error of every database; what the system says of a file names its place."""
+    why = error.strerror if isinstance(error, OSError) else error
     return LedgerError(
-        f"the projection cannot be used: {error}",
+        f"the projection cannot be used: {why}",
         code="PROJECTION_UNUSABLE",
         hint="It is a cache: boot rebuilds it from the ledger.",
     )

@@ -17,7 +17,7 @@ import hashlib
 import os
 import zlib
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -28,6 +28,7 @@ from agentic_os.crypto.canonical.json import encode, is_canonical
 from agentic_os.crypto.canonical.texts import decode_base64, encode_base64, signed_text
 from agentic_os.crypto.keys.pairs import SigningKey, VerifyingKey
 from agentic_os.errors import CryptoError, LedgerError
+from agentic_os.files.handles import open_regular
 from agentic_os.ledger.projection.database import Row
 from agentic_os.ledger.projection.schema import SCHEMA_SHA256, TABLES, Table
 from agentic_os.ledger.projection.tables import Cursor, Projection, row_line
@@ -193,7 +194,7 @@ def list_snapshots(folder: Path) -> list[Path]:
 def peek_seal(path: Path) -> Seal | None:
     """Read the seal of a snapshot file; None if it cannot be read."""
     try:
-        with gzip.open(path, "rb") as file:
+        with _unpacked(path) as file:
             return read_seal(file.readline(ROW_BYTES).removesuffix(b"\n"))
     except (OSError, EOFError, zlib.error):
         return None
@@ -220,7 +221,7 @@ class _UnusableError(Exception):
 def _rows_of(path: Path, seal: Seal) -> Iterator[tuple[Table, Row]]:
     """Yield the rows of a snapshot; raise after the last one if they are not the sealed ones."""
     running = hashlib.sha256()
-    with gzip.open(path, "rb") as file:
+    with _unpacked(path) as file:
         if file.readline(ROW_BYTES).removesuffix(b"\n") != seal.document:
             raise _UnusableError
         for _ in range(seal.rows):
@@ -233,6 +234,12 @@ def _rows_of(path: Path, seal: Seal) -> Iterator[tuple[Table, Row]]:
             yield table, tuple(values)
     if f"sha256:{running.hexdigest()}" != seal.digest:
         raise _UnusableError
+
+
+@contextmanager
+def _unpacked(path: Path) -> Iterator[gzip.GzipFile]:
+    with open(path, "rb", opener=open_regular) as packed, gzip.GzipFile(fileobj=packed) as file:
+        yield file
 
 
 def _create_private(path: Path) -> int:

@@ -17,7 +17,8 @@ import msgspec
 from agentic_os.crypto.envelope.public_keys import PublicKeyEnvelope, read_public_key_envelope
 from agentic_os.crypto.tlog.note_keys import NoteKey
 from agentic_os.errors import AgenticOSError, CryptoError, FilesError
-from agentic_os.files.publishing import PRIVATE_FILE_MODE, private_folder, publish
+from agentic_os.files.handles import open_regular
+from agentic_os.files.publishing import private_folder, publish
 from agentic_os.files.reading import Folder
 from agentic_os.text.shapes import read_shape
 from agentic_os.witness.codes import ERRORS
@@ -131,29 +132,42 @@ class WitnessMemory:
         publish(self._folder / KEYS_FILE, msgspec.json.encode(keys))
 
     def keep_receipt(self, answer: bytes) -> None:
-        """Append a verified receipt (one line of JSON), durably."""
+        """Append a verified receipt (one line of JSON), durably.
+
+        Raises:
+            WitnessError: ``MEMORY_INVALID`` where it cannot be written.
+        """
         private_folder(self._folder)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
-        handle = os.open(self._folder / RECEIPTS_FILE, flags, PRIVATE_FILE_MODE)
         try:
-            os.write(handle, answer.rstrip(b"\n") + b"\n")
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+            handle = open_regular(
+                str(self._folder / RECEIPTS_FILE), os.O_WRONLY | os.O_CREAT | os.O_APPEND
+            )
+            try:
+                os.write(handle, answer.rstrip(b"\n") + b"\n")
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+        except OSError:
+            raise _invalid(RECEIPTS_FILE) from None
 
     def receipts(self) -> tuple[bytes, ...]:
         """Read the newest kept receipts (``RECEIPTS_BYTES`` of them), oldest first.
 
         A torn last line, left by a crash, is left out.
+
+        Raises:
+            WitnessError: ``MEMORY_INVALID`` for what is no file.
         """
         try:
-            with (self._folder / RECEIPTS_FILE).open("rb") as file:
+            with open(self._folder / RECEIPTS_FILE, "rb", opener=open_regular) as file:
                 size = file.seek(0, os.SEEK_END)
                 start = max(0, size - RECEIPTS_BYTES)
                 file.seek(start)
                 lines = file.read(RECEIPTS_BYTES).split(b"\n")[:-1]
         except FileNotFoundError:
             return ()
+        except OSError:
+            raise _invalid(RECEIPTS_FILE) from None
         return tuple(lines[1:] if start else lines)
 
     def _read(self, name: str) -> bytes | None:
