@@ -107,6 +107,11 @@ class _Quoted(NamedTuple):
     text: str
 
 
+def _is_edited(candidate: Candidate, file: _File) -> bool:
+    """Return whether a file is another than was indexed; of one never read, nobody knows."""
+    return candidate.sha256 not in ("", file.sha256)
+
+
 def _quoted(document: Document, passage: Passage) -> _Quoted:
     return _Quoted(document.name, passage, f"{document.label}\n{document.body}")
 
@@ -146,8 +151,8 @@ class Confirmer:
         )
         if found is None:
             # Nobody may have edited the file: a graph has names that do not stand in it.
-            is_edited = file.sha256 != candidate.sha256
-            return Dropped(code="HIT_CHANGED" if is_edited else UNQUOTABLE, candidate=candidate)
+            code = "HIT_CHANGED" if _is_edited(candidate, file) else UNQUOTABLE
+            return Dropped(code=code, candidate=candidate)
         name, passage, text = found
         words = self.matcher.share(f"{name}\n{text}", self.weights)
         source = self.sources[candidate.project]
@@ -163,7 +168,7 @@ class Confirmer:
             sha256=file.sha256,
             confirmed=True,
             indexed_at=candidate.indexed_at,
-            stale=self.stale or file.sha256 != candidate.sha256,
+            stale=self.stale or _is_edited(candidate, file),
             symbol=candidate.symbol,
             branch=source.branch,
             commit=source.commit,
@@ -235,7 +240,7 @@ class Confirmer:
             places = _lines_with(word.rpartition(".")[2], file.lines)
         if is_file_name(candidate.name, candidate.path):
             places = [candidate.start]
-        elif word and not places and not _NAME.fullmatch(word) and file.sha256 == candidate.sha256:
+        elif word and not places and not _NAME.fullmatch(word) and not _is_edited(candidate, file):
             # Words about a place, not a name that could stand there: the file is as it was.
             places = [candidate.start]
         places = [number for number in places if number <= len(file.lines)]

@@ -329,7 +329,7 @@ def _confirmed(
                 dropped.append(answer)
                 continue
             place = (answer.project, answer.path, answer.lines, answer.name)
-            if answer.stale and place in shown:
+            if answer.sha256 != candidate.sha256 and place in shown:
                 # Two passages of a file that changed since have become one.
                 dropped.append(Dropped(code="HIT_CHANGED", candidate=candidate))
                 continue

@@ -205,6 +205,20 @@ def test_a_name_of_code_is_quoted_where_it_stands(tmp_path: Path, matcher: LineM
     assert code(at("a.py", 300)) == UNQUOTABLE
 
 
+def test_a_file_that_the_graph_never_read_counts_as_edited_by_nobody(
+    tmp_path: Path, matcher: LineMatcher
+) -> None:
+    (tmp_path / "routes.ts").write_text("export const handler = 1\n")
+
+    def never_read(name: str) -> Hit | Dropped:
+        asked = candidate(tmp_path, "routes.ts", kind="graph", name=name)
+        return confirmer(tmp_path, matcher).confirm(replace(asked, sha256=""))
+
+    assert code(never_read("POST")) == UNQUOTABLE
+    found = hit(never_read("handler"))
+    assert (found.confirmed, found.stale) == (True, False)
+
+
 def test_a_source_that_is_too_large_is_not_quoted(tmp_path: Path, matcher: LineMatcher) -> None:
     (tmp_path / "a.py").write_bytes(b"load\n" + b"#" * SOURCE_LIMIT_BYTES)
     asked = candidate(tmp_path, "a.py", kind="graph", name="load()")
