@@ -1,16 +1,21 @@
 """Measure what writing to an AIOS folder costs, and that it does not grow with the folder.
 
-    python benchmarks/aios_writing.py [--runs N]
+    python benchmarks/aios_writing.py [--runs N] [--hooks N]
 
 Two folders, one a hundred times as large: 60 and 6,000 captured sessions, 400 and 40,000
 archived events. The verbs run in one process, in turns; CPU milliseconds, the median of the runs.
 ``update`` looks at what is live and must stay flat; a brief reads the index of sessions,
 ``capture`` rewrites it and ``search`` reads everything: these may grow with the folder, no faster.
+Then the Stop hook of Claude Code, as a process of its own in the large folder, with a transcript
+that has grown by two turns each time: wall-clock milliseconds, from start to end.
 """
 
 import argparse
 import json
+import os
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -100,11 +105,38 @@ def verbs(access: AiosAccess) -> dict[str, Callable[[int], object]]:
     }
 
 
+def hook_times(root: Path, home: Path, runs: int) -> list[float]:
+    """Run the hook for a growing transcript; the seconds of each run."""
+    transcript = home / ".claude/projects/-a/grown.jsonl"
+    transcript.parent.mkdir(parents=True)
+    environ = {**os.environ, "HOME": str(home), "DOTAIOS_PATH": str(root)}
+    environ.pop("CLAUDE_CONFIG_DIR", None)
+    command = [sys.executable, "-I", "-m", "agentic_os", "aios", "capture", "hook", "claude-code"]
+    given = json.dumps({"transcript_path": str(transcript), "cwd": str(home), "session_id": "s"})
+    spent = []
+    for run in range(runs):
+        with transcript.open("a") as file:
+            for role in ("user", "assistant"):
+                message = {"role": role, "content": f"{role} of run {run} " + "y" * 400}
+                moment = "2026-11-30T08:00:00.000Z"
+                row = {"type": role, "message": message, "timestamp": moment}
+                file.write(json.dumps(row) + "\n")
+        started = time.perf_counter()
+        subprocess.run(command, input=given, text=True, env=environ, check=True)
+        spent.append(time.perf_counter() - started)
+        document = next((root / "memory/sessions/2026-11-30").glob("2026-11-30T08-00-00_*"))
+        if f"run {run} " not in document.read_text():
+            raise SystemExit("the hook captured nothing")
+    return spent
+
+
 def main() -> None:
     """Measure and print a table."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--runs", type=int, default=9)
-    runs = parser.parse_args().runs
+    parser.add_argument("--hooks", type=int, default=40)
+    options = parser.parse_args()
+    runs = options.runs
     with tempfile.TemporaryDirectory() as place:
         small = verbs(folder(Path(place) / "small", 1))
         large = verbs(folder(Path(place) / "large", FACTOR))
@@ -119,6 +151,10 @@ def main() -> None:
                     spent[side].append(time.process_time() - started)
             one, other = (1000 * statistics.median(spent[side]) for side in (0, 1))
             print(f"{name}\t{one:.1f}\t{other:.1f}\t{other / one:.1f}")
+        print(f"wall-clock milliseconds of {options.hooks} hooks, the large folder")
+        taken = hook_times(Path(place) / "large", Path(place) / "home", options.hooks)
+        cuts = statistics.quantiles(taken, n=20)
+        print(f"hook\tp50 {1000 * cuts[9]:.0f}\tp95 {1000 * cuts[18]:.0f}")
 
 
 if __name__ == "__main__":

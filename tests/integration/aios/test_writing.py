@@ -165,6 +165,43 @@ def test_a_change_outside_the_folder_is_undone_there(home: Path) -> None:
     assert settings.read_text() == '{"model": "x"}'
 
 
+@pytest.mark.parametrize("verb", ["update", "brief", "promote", "import"])
+def test_a_crowded_log_is_tidied_after_every_event(home: Path, verb: str) -> None:
+    aios = home / "aios"
+    run("capture", "import", "paste", given="Pasted words\n")
+    session = json.loads(run("capture", "list", "--json")[1])["data"]["sessions"][0]["session_id"]
+    fact = home / ".claude/projects/-a/memory/style.md"
+    fact.parent.mkdir(parents=True)
+    fact.write_text("Releases are named by date.\n")
+    old = '{"ts":"2026-11-01T00:00:00Z","type":"update","summary":"old"}\n'
+    (aios / "memory/events.jsonl").write_text(old * 120)
+    promotion = ("promote", session, "--to", "context", "--destination", "work.md")
+    words = {
+        "update": ("update", "new"),
+        "brief": ("brief",),
+        "promote": ("memory", *promotion, "--summary", "Learnt."),
+        "import": ("import", "memories"),
+    }[verb]
+    if verb in {"promote", "import"}:
+        assert run(*words)[0] == 0
+        assert not (aios / "memory/events-archive.jsonl").exists()
+        applied(*words)
+    else:
+        assert run(*words)[0] == 0
+    assert len((aios / "memory/events.jsonl").read_text().splitlines()) == 51
+    assert (aios / "memory/events-archive.jsonl").read_text() == old * 71
+
+
+def test_the_command_that_a_preview_prints_is_the_one_that_applies_it(home: Path) -> None:
+    run("capture", "import", "paste", given="Pasted words\n")
+    session = json.loads(run("capture", "list", "--json")[1])["data"]["sessions"][0]["session_id"]
+    words = ("memory", "promote", session, "--to", "context", "--destination", "new.md")
+    shown = run(*words, "--summary", "It's Friday.")[2]
+    command = shlex.split(shown.partition("agentic-os aios ")[2])
+    assert run(*command)[0] == 0
+    assert "It's Friday." in (home / "aios/context/new.md").read_text()
+
+
 @pytest.mark.parametrize(
     "words",
     [

@@ -9,6 +9,7 @@ else is refused, unless missing files are to be added (``force``) or generated f
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from agentic_os.aios.birth.answers import Answers
 from agentic_os.aios.birth.texts import (
@@ -42,6 +43,9 @@ from agentic_os.aios.writing.plan import (
 )
 from agentic_os.aios.writing.writer import MISSING, FolderWriter, is_partial
 
+_MOVED: Final = "edit vault_path in aios.json to move it"
+_OUTSIDE: Final = "the vault lies outside; searches read it after: agentic-os aios grant-vault DIR"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InitRequest:
@@ -73,7 +77,7 @@ def init(access: AiosAccess, asked: InitRequest) -> ChangeData:
         plan = _plan(writer, access, asked)
         if asked.dry_run:
             return _shown(plan)
-        _make(writer, access, plan, asked)
+        _make(writer, access, plan)
         return _applied(plan)
 
 
@@ -92,6 +96,8 @@ def _plan(writer: FolderWriter | None, access: AiosAccess, asked: InitRequest) -
     document = parse_object(stated.data.decode("utf-8", "replace")) if stated.exists else None
     if writer is not None and stated.exists:
         _check_schema(writer, None if document is None else document.get("schema_version"))
+        if vault is not None and (document or {}).get("vault_path") != vault:
+            raise argument_fault("the folder has another vault already", hint=_MOVED)
     made = configuration(iso_utc(access.clock()), asked.answers.ai_tools, vault)
     after = stated.data if stated.exists else made
     targets.append(Target(path=CONFIGURATION, before=stated, after=after))
@@ -114,24 +120,32 @@ def _check_schema(writer: FolderWriter, version: object) -> None:
         raise write_fault(INIT_OLD_SCHEMA)
 
 
-def _make(writer: FolderWriter, access: AiosAccess, plan: Plan, asked: InitRequest) -> None:
+def _make(writer: FolderWriter, access: AiosAccess, plan: Plan) -> None:
     for folder in FOLDERS:
         writer.make_folder(folder)
     for folder in {target.path.rpartition("/")[0] for target in plan.changing}:
         writer.drop_partials(folder)
-    if asked.vault is None:
+    stated = _stated_vault(plan)
+    if stated is None:
         for folder in VAULT_FOLDERS:
             writer.make_folder(f"vault/{folder}")
-    else:
-        with FolderWriter(asked.vault.parent, system=access.system) as outside:
+    elif (vault := Path(stated)).is_absolute() and vault.parent.is_dir():
+        with FolderWriter(vault.parent, system=access.system) as outside:
             for folder in VAULT_FOLDERS:
-                outside.make_folder(f"{asked.vault.name}/{folder}")
+                outside.make_folder(f"{vault.name}/{folder}")
     replaced = tuple(target for target in plan.changing if target.before.exists)
     if replaced:
         carry_out_now(writer, Plan(operation="init", targets=replaced), journal_of(writer, access))
     for target in plan.changing:
         if not target.before.exists and target.after is not None:
             writer.put(target.path, target.after, expected=MISSING)
+
+
+def _stated_vault(plan: Plan) -> str | None:
+    """Read where the configuration that is kept or made says that the vault is."""
+    stated = parse_object((plan.targets[-1].after or b"").decode("utf-8", "replace")) or {}
+    vault = stated.get("vault_path")
+    return vault if isinstance(vault, str) and vault else None
 
 
 def _check_vault(root: Path, vault: Path) -> None:
@@ -145,9 +159,13 @@ def _check_vault(root: Path, vault: Path) -> None:
 
 
 def _shown(plan: Plan) -> ChangeData:
-    return described(plan, Proof(operation_id="", plan_fingerprint=""), "preview", ())
+    return _described(plan, "preview")
 
 
 def _applied(plan: Plan) -> ChangeData:
-    status: Status = "applied" if plan.changing else "unchanged"
-    return described(plan, Proof(operation_id="", plan_fingerprint=""), status, ())
+    return _described(plan, "applied" if plan.changing else "unchanged")
+
+
+def _described(plan: Plan, status: Status) -> ChangeData:
+    notes = () if _stated_vault(plan) is None else (_OUTSIDE,)
+    return described(plan, Proof(operation_id="", plan_fingerprint=""), status, notes)

@@ -116,7 +116,7 @@ def import_memories(
             data = carry_out(writer, plan, proof, journal, notes=tuple(notes))
             if data.status == "applied":
                 said = {
-                    "summary": f"{taken} facts of other agents imported",
+                    "summary": f"Facts of other agents imported: {taken}",
                     "source": SOURCE,
                     "destination_type": "context",
                     "operation": "add",

@@ -15,6 +15,9 @@ from agentic_os.aios.folder.system import System
 from agentic_os.aios.intent.skills import resolve_skill
 from agentic_os.aios.policy import resolve_policy
 from agentic_os.aios.search.request import search_aios
+from agentic_os.aios.writing.opening import journal_of, open_for_writing
+from agentic_os.aios.writing.plan import Proof
+from agentic_os.aios.writing.undo import undo
 from agentic_os.errors import AiosError
 from support.aios.builder import NOW, tree
 from support.aios.stopping import stopped_at_every_step
@@ -133,6 +136,37 @@ def test_a_vault_outside(access: AiosAccess, tmp_path: Path) -> None:
     assert sorted(path.name for path in vault.iterdir()) == ["org", "outputs", "raw", "wiki"]
     stated = json.loads((access.root / "aios.json").read_text())["vault_path"]
     assert stated == str(vault)
+    before = tree(tmp_path)
+    again = init(access, PLAIN)
+    assert again.status == "unchanged"
+    assert "grant-vault" in again.notes[0]
+    assert init(access, replace(PLAIN, vault=vault)).status == "unchanged"
+    assert tree(tmp_path) == before
+    other = replace(PLAIN, vault=tmp_path / "other", force=True)
+    assert code_of(access, other) == "DOTAIOS_ARGUMENT_INVALID"
+    assert tree(tmp_path) == before
+
+
+def test_what_was_overwritten_is_brought_back_and_the_vault_outside_stays(
+    access: AiosAccess, tmp_path: Path
+) -> None:
+    vault = tmp_path / "notes"
+    asked = replace(PLAIN, vault=vault)
+    init(access, asked)
+    (vault / "wiki/mine.md").write_text("mine")
+    (access.root / "AGENTS.md").write_text("my own")
+    (access.root / "README.md").unlink()
+    init(access, replace(asked, overwrite=True))
+    assert "my own" not in (access.root / "AGENTS.md").read_text()
+    with open_for_writing(access, SHARED) as writer:
+        journal = journal_of(writer, access)
+        shown = undo(journal, None)
+        assert [change.path for change in shown.changes] == ["AGENTS.md"]
+        proof = Proof(operation_id=shown.operation_id, plan_fingerprint=shown.plan_fingerprint)
+        undo(journal, proof)
+    assert (access.root / "AGENTS.md").read_text() == "my own"
+    assert (access.root / "README.md").exists()
+    assert (vault / "wiki/mine.md").read_text() == "mine"
 
 
 @pytest.mark.parametrize(

@@ -22,11 +22,12 @@ from agentic_os.aios.writing.locks import (
     host_name,
 )
 from agentic_os.aios.writing.writer import FolderWriter
+from agentic_os.cli.actions.person.reach import STATE_LOCK
 from agentic_os.errors import AiosError
 from support.aios.builder import NOW, AiosBuilder
 from support.aios.stopping import side_by_side, spawn, stopped_at_every_step
 
-FORMS = [EVENTS_LOCK, SIGNALS_ARCHIVE_LOCK, SESSIONS_LOCK, CHANGES_LOCK]
+FORMS = [EVENTS_LOCK, SIGNALS_ARCHIVE_LOCK, SESSIONS_LOCK, CHANGES_LOCK, STATE_LOCK]
 
 
 def dead_pid() -> int:

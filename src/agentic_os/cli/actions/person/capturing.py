@@ -129,6 +129,8 @@ def show_list(
     if json:
         write_json(Envelope(schema=schema_name("aios-capture"), data=data))
         return
+    if not data.sessions:
+        say("Nothing is captured, or nothing matches.")
     table(
         ("id", "captured", "agent", "project", "turns", "title"),
         [

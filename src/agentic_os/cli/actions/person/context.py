@@ -9,6 +9,7 @@ from agentic_os.aios.folder.faults import argument_fault
 from agentic_os.aios.notes.brief import write_brief
 from agentic_os.aios.policy import MemoryPolicy, resolve_policy
 from agentic_os.cli.actions.person.changes import show
+from agentic_os.cli.actions.person.keeping import maintain
 from agentic_os.cli.actions.person.reach import folder_access, say_held_back
 from agentic_os.cli.output import on_terminal, schema_name, write, write_json
 from agentic_os.text.fencing import terminal_safe
@@ -40,8 +41,10 @@ def brief(
     if policy.mode != "off":
         _check_brief(kind, compact=compact, lean=lean, asked=asked or bool(first_message or cwd))
         if not (compact or lean):
-            data = write_brief(folder_access(policy, path), policy, dry_run=dry_run)
+            access = folder_access(policy, path)
+            data = write_brief(access, policy, dry_run=dry_run)
             show("aios-brief", "", data, json=json)
+            maintain(access, policy, data.status)
             return
     access = folder_access(policy, path, state_path)
     if lean and policy.mode != "off":

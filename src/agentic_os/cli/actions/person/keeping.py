@@ -1,6 +1,7 @@
 """Keep the AIOS folder bounded, up to date and learning."""
 
 import os
+import shlex
 from pathlib import Path
 
 from agentic_os.aios.archives.maintenance import cleanup, is_due
@@ -12,6 +13,7 @@ from agentic_os.aios.knowledge.audit import QUEUE, apply_skills, audit
 from agentic_os.aios.knowledge.memories import import_memories
 from agentic_os.aios.knowledge.promotion import PromotionRequest, promote
 from agentic_os.aios.policy import MemoryPolicy, resolve_policy
+from agentic_os.aios.writing.plan import Status
 from agentic_os.cli.actions.person.changes import proof_of, show
 from agentic_os.cli.actions.person.reach import folder_access
 from agentic_os.cli.output import say, schema_name, table, write, write_json
@@ -141,13 +143,26 @@ def promote_session(
         operation=operation,
         match=match,
     )
-    data = promote(folder_access(policy, path), policy, asked, proof)
-    show("aios-memory-promote", "aios memory promote ...", data, json=json)
+    access = folder_access(policy, path)
+    data = promote(access, policy, asked, proof)
+    given = {
+        "--destination": destination,
+        "--project": project,
+        "--operation": None if operation == "add" else operation,
+        "--match": match,
+        "--memory": memory,
+        "--path": path,
+        "--summary": summary,
+    }
+    words = ["aios", "memory", "promote", session, "--to", to]
+    words += [word for name, text in given.items() if text is not None for word in (name, text)]
+    show("aios-memory-promote", shlex.join(words), data, json=json)
     if data.status == "preview" and not any(one.action != "keep" for one in data.changes):
         say(
             f"Only the event would be recorded: --apply --operation-id {data.operation_id}"
             f" --plan-fingerprint {data.plan_fingerprint}"
         )
+    maintain(access, policy, data.status)
 
 
 def import_facts(
@@ -163,8 +178,9 @@ def import_facts(
     """Preview or apply the import of what other agents remember."""
     proof = proof_of(apply=apply, operation_id=operation_id, plan_fingerprint=plan_fingerprint)
     policy = resolve_policy(mode=memory)
+    access = folder_access(policy, path)
     data = import_memories(
-        folder_access(policy, path),
+        access,
         policy,
         proof,
         environ=os.environ,
@@ -172,10 +188,13 @@ def import_facts(
         folder=None if source is None else Path(source).expanduser().absolute(),
     )
     show("aios-import", "aios import memories", data, json=json)
+    maintain(access, policy, data.status)
 
 
-def maintain(access: AiosAccess, policy: MemoryPolicy) -> None:
-    """Clean up where it is due; what goes wrong is said and is not the caller's failure."""
+def maintain(access: AiosAccess, policy: MemoryPolicy, status: Status = "applied") -> None:
+    """Clean up where it is due after an event; a failure of it is said and fails nobody."""
+    if status != "applied":
+        return
     try:
         if is_due(access, policy):
             cleanup(access, policy)

@@ -17,7 +17,7 @@ from agentic_os.files.places import places_from
 from agentic_os.files.publishing import private_folder
 from agentic_os.server.scope.aios import person_access
 
-_STATE_LOCK: Final = LockForm(
+STATE_LOCK: Final = LockForm(
     path="changes/write.lock",
     format="dotaios-file-replacement-lock/v1",
     wait_seconds=10.0,
@@ -58,7 +58,7 @@ def state_journal(
     with FolderWriter(state) as writer:
         yield Journal(
             writer=writer,
-            lock=_STATE_LOCK,
+            lock=STATE_LOCK,
             clock=access.clock,
             folder="changes",
             root=None if root is None else str(root),
