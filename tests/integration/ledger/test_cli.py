@@ -559,7 +559,7 @@ def test_a_rollback_is_refused_repaired_and_left_behind(places: Path, witnessed:
     again = ledger("repair", "--from", copy, "--checkpoint", address)
     assert (again.code, "LEDGER_INTACT" in again.words) == (1, True)
     lost = ledger("repair", "--from", copy, "--checkpoint", f"{address}s")
-    assert (lost.code, "answers 404" in lost.words) == (64, True)
+    assert (lost.code, "answered 404" in lost.words) == (64, True)
     note.write_text("{}")
     empty = ledger("repair", "--from", copy, "--checkpoint", note)
     assert (empty.code, "holds no checkpoint" in empty.words) == (64, True)

@@ -51,6 +51,8 @@ TOTAL_SECONDS: Final = 10.0
 """How long all that one client asks may take: a witness that says nothing, or one byte a second,
 must not hold up the one who asks."""
 
+_UNPACKED: Final = "identity"
+"""A packed answer within the bound may be a thousand times as long unpacked."""
 _CONNECTED: Final = frozenset({"connection.connect_tcp.complete", "connection.start_tls.complete"})
 
 
@@ -97,20 +99,27 @@ class WitnessClient(SelfClosing):
             url: the submission prefix.
             transport: replaces the network in tests.
             total_seconds: how long everything that is asked may take.
+
+        Raises:
+            WitnessError: ``WITNESS_UNREACHABLE`` for what is no address.
         """
         _load_network()
         import httpx
 
         # A proxy of the environment's is for the world, not for this machine.
         is_local = is_loopback_url(url)
-        self._http = httpx.Client(
-            trust_env=not is_local,
-            verify=_nobody() if is_local and url.startswith("http:") else _everybody(),
-            base_url=url.rstrip("/") + "/",
-            timeout=total_seconds,
-            follow_redirects=False,
-            transport=transport,
-        )
+        try:
+            self._http = httpx.Client(
+                trust_env=not is_local,
+                verify=_nobody() if is_local and url.startswith("http:") else _everybody(),
+                base_url=url.rstrip("/") + "/",
+                headers={"accept-encoding": _UNPACKED},
+                timeout=total_seconds,
+                follow_redirects=False,
+                transport=transport,
+            )
+        except (httpx.InvalidURL, ValueError):
+            raise ERRORS.error("WITNESS_UNREACHABLE", "the witness's address is none") from None
 
         self._total_seconds = total_seconds
         self._deadline = time.monotonic() + total_seconds
@@ -200,6 +209,10 @@ class WitnessClient(SelfClosing):
         except CryptoError:
             raise _invalid("its checkpoint cannot be read") from None
 
+    def fetch(self, path: str) -> bytes:
+        """Fetch what lies below the prefix, whatever it is."""
+        return _expect(*self._get(path))
+
     def _get(self, path: str) -> tuple[int, bytes]:
         return self._send(self._http.build_request("GET", path))
 
@@ -223,6 +236,8 @@ class WitnessClient(SelfClosing):
         try:
             answer = self._http.send(request, stream=True)
             try:
+                if answer.headers.get("content-encoding", _UNPACKED) != _UNPACKED:
+                    raise _invalid("it packs its answer, which nobody asked for")
                 body = bytearray()
                 for chunk in answer.iter_bytes():
                     body += chunk

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -400,6 +400,33 @@ def test_a_replayed_note_does_not_say_where_a_witness_stands(tmp_path: Path) -> 
 
 def origin_digest(owner: Owner) -> str:
     return hashlib.sha256(owner.origin.encode()).hexdigest()
+
+
+@pytest.mark.parametrize(
+    "url", ["http://x:y/z", "http://[::1%/x", "https://\x00/x", "http://\udcff/x", "http://[", ""]
+)
+def test_what_is_no_address_is_not_reached(url: str) -> None:
+    def ask() -> None:
+        with WitnessClient(url) as asking:
+            asking.min_cadence()
+
+    assert failure(ask).code == "WITNESS_UNREACHABLE"
+
+
+def test_a_packed_answer_is_not_unpacked() -> None:
+    asked: list[str] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(request.headers["accept-encoding"])
+        return httpx.Response(200, headers={"content-encoding": "gzip"}, stream=Unread())
+
+    class Unread(httpx.SyncByteStream):
+        def __iter__(self) -> Iterator[bytes]:
+            raise AssertionError("it is read")
+
+    with client(answer) as asking:
+        refused = failure(asking.min_cadence)
+    assert (refused.code, asked) == ("WITNESS_ANSWER_INVALID", ["identity"])
 
 
 def test_the_network_librarys_command_line_is_not_loaded() -> None:

@@ -1,17 +1,11 @@
 """A cosigned checkpoint as people have it: a note, a document that holds one, or an address."""
 
-from http import HTTPStatus
-from typing import Final
-
 import msgspec
 
 from agentic_os.cli.actions.trust.ledger.opening import read_file
-from agentic_os.errors import UsageError
-from agentic_os.network.addresses import is_loopback_url
+from agentic_os.errors import UsageError, WitnessError
 from agentic_os.text.shapes import read_shape
-
-VERIFIED_HEAD_BYTES: Final = 1024 * 1024
-TIMEOUT_SECONDS: Final = 30.0
+from agentic_os.witness.client.http import WitnessClient
 
 
 class _Document(msgspec.Struct):
@@ -42,20 +36,11 @@ def read_note(place: str) -> bytes:
 
 
 def _fetched(url: str) -> bytes:
-    import httpx
-
+    prefix, _, name = url.rpartition("/")
+    if prefix.endswith(":/"):
+        prefix, name = url, ""
     try:
-        with (
-            httpx.Client(trust_env=not is_loopback_url(url), timeout=TIMEOUT_SECONDS) as client,
-            client.stream("GET", url) as answer,
-        ):
-            if answer.status_code != HTTPStatus.OK:
-                raise UsageError(f"{url!r} answers {answer.status_code}")
-            data = b""
-            for piece in answer.iter_bytes():
-                data += piece
-                if len(data) > VERIFIED_HEAD_BYTES:
-                    raise UsageError(f"{url!r} answers more than {VERIFIED_HEAD_BYTES} bytes")
-    except (httpx.HTTPError, httpx.InvalidURL) as fault:
-        raise UsageError(f"{url!r} cannot be read: {fault}") from None
-    return data
+        with WitnessClient(prefix) as client:
+            return client.fetch(name)
+    except WitnessError as fault:
+        raise UsageError(f"{url!r} cannot be read: {fault.message}") from None
