@@ -163,6 +163,7 @@ def _server(service: WitnessService, config: WitnessConfig) -> "uvicorn.Server":
             host=config.host,
             port=config.port,
             http=bounded_protocol(bounds),
+            ws="none",  # or whatever library is installed would take connections past the bounds
             proxy_headers=False,  # whose word counts is our own rule: network.addresses
             lifespan="off",
             access_log=False,

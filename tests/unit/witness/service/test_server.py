@@ -1,5 +1,6 @@
 """The runner as a process: start, graceful stop, and what keeps it from starting."""
 
+import builtins
 import signal
 import socket
 import subprocess
@@ -8,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -16,8 +18,9 @@ from agentic_os.witness.client.submission import build_bookmark
 from agentic_os.witness.protocol.json import read_receipt, write_request
 from agentic_os.witness.service import server as server_module
 from agentic_os.witness.service.config import read_witness_config
+from agentic_os.witness.service.http import WitnessService
 from agentic_os.witness.service.server import open_desk
-from support.witness.actors import Owner, new_witness
+from support.witness.actors import Owner, desk_of, new_witness
 
 SERVER = (
     "import sys; from pathlib import Path;"
@@ -103,6 +106,27 @@ def test_it_runs_without_the_faster_loop(monkeypatch: pytest.MonkeyPatch) -> Non
     loop.close()
     monkeypatch.setitem(sys.modules, "uvloop", None)
     assert server_module._fast_loop() is None
+
+
+def test_no_library_takes_a_connection_past_the_bounds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that speaks WebSocket would, where it is installed; it is not even looked for."""
+    config = read_witness_config(new_witness(tmp_path / "w"))
+    asked: list[str] = []
+    real = builtins.__import__
+
+    def watched(name: str, *rest: Any, **words: Any) -> Any:
+        asked.append(name)
+        return real(name, *rest, **words)
+
+    with desk_of(config) as desk:
+        server = server_module._server(WitnessService(desk), config)
+        monkeypatch.setattr(builtins, "__import__", watched)
+        server.config.load()
+        monkeypatch.undo()
+    assert server.config.ws_protocol_class is None
+    assert not {"websockets", "wsproto"} & {name.partition(".")[0] for name in asked}
 
 
 def test_a_port_that_is_taken_is_said_so(tmp_path: Path) -> None:
