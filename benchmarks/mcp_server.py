@@ -1,10 +1,11 @@
 """Measure the calls of an MCP server: from many clients at once, and very many of them.
 
-    python benchmarks/mcp_server.py [--calls N] [--notes N] [--flat N]
+    python benchmarks/mcp_server.py [--calls N] [--notes N] [--flat N] [--projects N]
 
 Prints tables and records nothing. Calls go to one HTTP server on loopback, from 1, 8 and 32
 clients at once, on the example fleet and an AIOS folder of thousands of Markdown files; resident
-memory is looked at while many more calls are answered. ``mcp_start.py`` measures the start.
+memory is looked at while many more calls are answered. Then a large fleet is asked: the CPU time of
+each question once the fleet stands. ``mcp_start.py`` measures the start.
 """
 
 import argparse
@@ -24,7 +25,11 @@ import httpx2
 from mcp.client.streamable_http import streamable_http_client
 from mcp_folder import write_folder
 from measure import environment
+from synthetic_fleet import write_fleet
 
+from agentic_os.aggregate.workspace import Person
+from agentic_os.server.served import ServedPerson
+from agentic_os.server.tools.calls import call
 from mcp import Client
 
 ROOT = Path(__file__).parents[1]
@@ -42,6 +47,20 @@ LOOKS = 5
 """How often memory is looked at while very many calls are answered."""
 PORT = 18_766
 START_SECONDS = 30
+QUESTIONS = (
+    "apply",
+    "baban",
+    "e",
+    "be",
+    "rare-7-marker",
+    "apply baban dedel kigor lomas zzyzx",
+    "how to apply the baban of a dedel",
+    "C++",
+)
+"""A word of every fact, one of a fifth of them, one and two letters, a name in one fact, six words
+of which one is nowhere, a sentence, and a name by its punctuation."""
+ASKED = 7
+"""How often each of them is asked; the median counts."""
 
 
 @contextmanager
@@ -141,6 +160,29 @@ async def many_calls(url: str, token: str, pid: int, calls: int, every: int) -> 
                 sys.stdout.flush()
 
 
+def questions_at_scale(folder: Path, environ: dict[str, str], projects: int) -> None:
+    """Print the CPU time of questions that a standing server is asked."""
+    fleet = folder / "fleet"
+    write_fleet(fleet, projects=projects)
+    person = Person(environ=environ, home=folder, current=folder)
+    served = ServedPerson(person=person, roots=(str(fleet),))
+    started = time.process_time()
+    with served.workspace():
+        pass
+    sys.stdout.write(f"\n{projects} projects, first look: {time.process_time() - started:.1f} s\n")
+    sys.stdout.write("\n| question | total | CPU ms |\n|---|---|---|\n")
+    for question in QUESTIONS:
+        taken = []
+        for _ in range(ASKED):
+            begun = time.thread_time()
+            answer = call(served, "full", "search_fleet", {"query": question})
+            taken.append(time.thread_time() - begun)
+        total = answer.document["data"]["total"]
+        cost = statistics.median(taken) * 1_000
+        sys.stdout.write(f"| {question} | {total} | {cost:.1f} |\n")
+        sys.stdout.flush()
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -149,6 +191,7 @@ def main() -> None:
     parser.add_argument("--notes", type=int, default=3_300, help="Markdown files of the folder")
     parser.add_argument("--flat", type=int, default=10_000, help="calls while memory is looked at")
     parser.add_argument("--every", type=int, default=1, help="only every N-th of those reads")
+    parser.add_argument("--projects", type=int, default=5_000, help="projects that are asked")
     asked = parser.parse_args()
     root = str(Path(asked.root).absolute())
     with tempfile.TemporaryDirectory() as folder:
@@ -161,7 +204,10 @@ def main() -> None:
         sys.stdout.write(f"load before: {os.getloadavg()[0]:.1f}\n\n")
         with http_server(environ, root, token) as (url, pid):
             anyio.run(calls_of, url, secret, asked.calls)
-            anyio.run(many_calls, url, secret, pid, asked.flat, asked.every)
+            if asked.flat:
+                anyio.run(many_calls, url, secret, pid, asked.flat, asked.every)
+        if asked.projects:
+            questions_at_scale(Path(folder), environ, asked.projects)
         sys.stdout.write(f"\nload after: {os.getloadavg()[0]:.1f}\n")
 
 

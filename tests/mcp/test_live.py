@@ -84,14 +84,14 @@ async def test_a_walk_of_the_fleet_blocks_no_answer_of_the_aios_folder(
             await client.call_tool("search_fleet", {"query": "dunning"})
             answered.set()
 
-        assert served.opening.acquire(timeout=WAIT_SECONDS)
+        assert served.fleet.looking.acquire(timeout=WAIT_SECONDS)
         try:
             group.start_soon(search)
             found: Any = await client.call_tool("read_working_context", {"memory": "off"})
             assert found.structured_content["receipt"] == "Memory: Off"
             assert not answered.is_set()
         finally:
-            served.opening.release()
+            served.fleet.looking.release()
         await answered.wait()
 
 

@@ -201,6 +201,12 @@ CODES = CodeTable(
         "`agentic-os roots add DIR` lists a folder of projects, to ask all of them.",
     ),
     (
+        "FLEET_AGE",
+        "info",
+        "The fleet is large and was looked at a moment ago; an edit since is not in the answer.",
+        "A server looks at it again meanwhile: ask once more in half a minute.",
+    ),
+    (
         "STORE_AWAITED",
         "info",
         "Another session was making the store; the question waited for it.",

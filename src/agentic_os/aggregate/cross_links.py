@@ -7,7 +7,7 @@ only so, too.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -146,9 +146,8 @@ class Named(NamedTuple):
 def named_in(question: str, projects: Iterable[Project]) -> Named:
     """Return which projects a question names, by the rules of the module, and what else it asks."""
     line = composed(question)
-    said = folded(line)
-    # Few names of a fleet stand in a question: only those are cut into words.
-    near = [project for project in projects if any(name in said for name in _spoken(project))]
+    # Few names of a fleet begin as a question's words do: only those are cut into words.
+    near = _called_like({folded(word) for word in _WORD.findall(line)}, tuple(projects))
     found = list(_names_in(line, names_of(near))) if near else []
     rest, at = "", 0
     for _, start, end in found:
@@ -157,12 +156,14 @@ def named_in(question: str, projects: Iterable[Project]) -> Named:
     return Named(frozenset(project for project, _, _ in found), rest)
 
 
-def _spoken(project: Project) -> Iterator[str]:
-    """Yield the first words of what a project can be called, folded."""
-    for name in (project.name, project.folder.name, project.id, *project.aliases):
-        word = _WORD.search(composed(name))
-        if word is not None:
-            yield folded(word.group())
+def _called_like(words: Collection[str], projects: Sequence[Project]) -> list[Project]:
+    """Return the projects of which a name begins with one of the words; a few others, too."""
+    if not words:
+        return []
+    begins = re.compile(rf"^[\W_]*(?:{'|'.join(map(re.escape, words))})(?!\w)", re.MULTILINE).search
+    called = ["\n".join((one.name, one.folder.name, one.id, *one.aliases)) for one in projects]
+    names = folded("\0".join(called)).split("\0")
+    return [project for project, name in zip(projects, names, strict=True) if begins(name)]
 
 
 def _line_targets(line: str, own: Project, names: Names) -> Iterable[tuple[str, str]]:

@@ -8,7 +8,6 @@ nothing heavy is imported or opened before the first of them, so ``initialize`` 
 import json
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -173,7 +172,7 @@ class _Handlers:
 
         from agentic_os.server.tools.calls import ToolFailureError, call
 
-        served = replace(self._serving(), progress=_reporter(context))
+        served = self._serving().telling(_reporter(context))
         work = partial(call, served, self._profile, params.name, params.arguments)
         if params.name.startswith(_PLUGIN_PREFIX) and self._plugins_wanted():
             work = partial(self._plugins().call, params.name, params.arguments)

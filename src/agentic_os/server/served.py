@@ -1,37 +1,39 @@
 """The person whom a server serves: whose fleet and whose AIOS folder it answers from.
 
-One workspace is opened for each call and closed after it, so an answer shows an edit of a moment
-ago, and a rebuilt store is picked up without a restart. Calls run in threads of their own; only
-the look for changes is made by one at a time.
+A store is opened for each call and closed after it, so a rebuilt one is picked up without a
+restart. Calls run in threads of their own; only the look for changes is made by one at a time, for
+each call where the fleet is small, and else beside them (``StandingFleet``).
 """
 
-import threading
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from contextlib import AbstractContextManager
+from typing import Self
 
 from agentic_os.aggregate.refresh.surfaces import Progress, silent
-from agentic_os.aggregate.workspace import Person, Workspace, open_workspace
+from agentic_os.aggregate.standing import StandingFleet
+from agentic_os.aggregate.workspace import Person, Workspace
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ServedPerson:
-    """The person a server answers for, and the roots it was started with.
+    """The person a server answers for, and the roots it was started with."""
 
-    ``progress`` is told, in the thread of the call, how many projects were looked at.
-    """
+    def __init__(
+        self,
+        *,
+        person: Person,
+        roots: tuple[str, ...] = (),
+        fleet: StandingFleet | None = None,
+        progress: Progress = silent,
+    ) -> None:
+        """``progress`` is told, in the thread of the call, how many projects were looked at."""
+        self.person = person
+        self.roots = roots
+        self.fleet = fleet or StandingFleet(person, roots)
+        self.progress = progress
 
-    person: Person
-    roots: tuple[str, ...] = ()
-    progress: Progress = silent
-    opening: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+    def telling(self, progress: Progress) -> Self:
+        """Return the same person, for a call whose progress is told."""
+        return type(self)(person=self.person, roots=self.roots, fleet=self.fleet, progress=progress)
 
-    @contextmanager
-    def workspace(self, *, sources: bool = False) -> Iterator[Workspace]:
+    def workspace(self, *, sources: bool = False) -> AbstractContextManager[Workspace]:
         """Open the fleet for one call."""
-        with ExitStack() as stack:
-            with self.opening:
-                workspace = stack.enter_context(
-                    open_workspace(self.person, self.roots, sources=sources, progress=self.progress)
-                )
-            yield workspace
+        return self.fleet.kept(sources=sources, progress=self.progress)

@@ -22,6 +22,7 @@ words as well.
 
 import json
 import math
+import re
 import sqlite3
 import time
 from collections import Counter
@@ -72,7 +73,7 @@ CUT_PASSAGES = 400
 """Best passages of each index that are looked into: many times what is shown."""
 CUT_SHARE = 4
 """The cut is at least so many times the number of hits that are wanted."""
-RANKED_PASSAGES = 30_000
+RANKED_PASSAGES = 15_000
 """So many passages that hold the words are ranked. What more of them hold tells nothing apart, and
 a rank costs thirty times as much as a count."""
 RELAXED_PASSAGES = 6_000
@@ -138,6 +139,7 @@ FROM document JOIN file ON file.pk = document.file JOIN project ON project.pk = 
 WHERE document.pk IN (SELECT value FROM json_each(?))
 """
 _MAX_ROWID = 2**63 - 1
+_PLAIN = re.compile(r'"[a-z]+"').fullmatch
 _KIND_ORDER = {
     "index": 0,
     "memory": 1,
@@ -201,6 +203,7 @@ class _Search:
         self._bounded = False
         self._literal: set[int] | None = None
         self._counts: dict[str, int] = {}
+        self._shown: dict[str, int] = {}
 
     def find(self) -> Found:
         started = time.perf_counter()
@@ -217,12 +220,9 @@ class _Search:
         if not scores and loose and (loose != match or self._wording.phrases):
             # No bonus here: a name that holds any one of many words says little.
             match = self._telling(loose)
-            scores = self._ranked(match)
-            total = (
-                self._count(loose)
-                if len(scores) >= min(self._cut, RANKED_PASSAGES)
-                else len(scores)
-            )
+            scores = self._ranked(match, most=RELAXED_PASSAGES)
+            full = len(scores) >= min(self._cut, RANKED_PASSAGES)
+            total = self._count(match) if full else len(scores)
             relaxed = bool(scores)
             self._look_up(scores)
         ordered = sorted(scores, key=lambda pk: _order(self._passages[pk], scores[pk]))
@@ -270,13 +270,16 @@ class _Search:
             return WHOLE_BONUS_SCORE if wording.is_name else WORD_BONUS_SCORE
         return QUESTION_BONUS_SCORE if wording.holds_question(passage.body) else 0.0
 
-    def _ranked(self, match: str) -> dict[int, float]:
-        bound = {**self._filters, "match": match, "cut": self._cut, "last": self._last(match)}
+    def _ranked(self, match: str, *, most: int | None = None) -> dict[int, float]:
+        last = self._last(match, RANKED_PASSAGES if most is None else most)
+        bound = {**self._filters, "match": match, "cut": self._cut, "last": last}
         return dict(self._run(_RANKED, bound))
 
-    def _last(self, match: str) -> int:
+    def _last(self, match: str, most: int) -> int:
         """Return the last passage that is ranked, of more than can be."""
-        bound = {**self._filters, "match": match, "ranked": RANKED_PASSAGES}
+        if self._count(match) <= most:
+            return _MAX_ROWID
+        bound = {**self._filters, "match": match, "ranked": most}
         row = self._run(_LAST_RANKED, bound).fetchone()
         return int(row[0]) if row else _MAX_ROWID
 
@@ -319,6 +322,12 @@ class _Search:
         return {pk for (pk,) in self._run(_HOLDING_AMONG, bound)}
 
     def _count(self, match: str) -> int:
+        """Count the passages that may be shown; once for each match."""
+        if match not in self._shown:
+            self._shown[match] = self._counted(match)
+        return self._shown[match]
+
+    def _counted(self, match: str) -> int:
         narrowed = any(self._filters[name] is not None for name in ("kinds", "projects", "since"))
         templates = [pk for (pk,) in self._run(_TEMPLATES, (CUT_PASSAGES + 1,))]
         if not narrowed and not self._filters["templates"] and len(templates) <= CUT_PASSAGES:
@@ -352,7 +361,11 @@ class _Search:
         inner = self._wording.terms[1:-1]
         if len(inner) < MIN_INNER_TERMS or any(term.phrase for term in self._wording.terms):
             return False
-        return not self._matches(" AND ".join(dict.fromkeys(map(term_query, inner))))
+        asked = list(dict.fromkeys(map(term_query, inner)))
+        if len(asked) == len(inner) and not self._wording.left_out and all(map(_PLAIN, asked)):
+            # One beside the other, not merely in one passage: that spares looking into many.
+            return not self._matches(f'"{" ".join(one.strip(chr(34)) for one in asked)}"')
+        return not self._matches(" AND ".join(asked))
 
     def _holding_short(self) -> set[int]:
         """Find passages that hold a question too short for the trigram index."""
