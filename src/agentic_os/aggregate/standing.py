@@ -42,11 +42,13 @@ class StandingFleet:
         command_line_roots: Sequence[str] = (),
         *,
         clock: Callable[[], float] = time.monotonic,
+        rest: Callable[[float], None] = time.sleep,
     ) -> None:
         """Look at nothing yet; the first question waits for the first look."""
         self._person = person
         self._roots = tuple(command_line_roots)
         self._clock = clock
+        self._rest = rest
         self.looking = threading.RLock()
         self._last: Look | None = None
         self._looked_at = 0.0
@@ -126,7 +128,7 @@ class StandingFleet:
         """Look while somebody asks; a look that fails ends it, and the next question meets why."""
         took = 0.0  # what the first look took says nothing of those that follow
         while self._clock() - self._asked_at < WANTED_SECONDS:
-            time.sleep(min(max(PAUSE_SHARE * took, LEAST_PAUSE_SECONDS), MOST_PAUSE_SECONDS))
+            self._rest(min(max(PAUSE_SHARE * took, LEAST_PAUSE_SECONDS), MOST_PAUSE_SECONDS))
             started = time.thread_time()
             try:
                 self.look()

@@ -89,15 +89,14 @@ def test_a_large_fleet_is_looked_at_beside_the_questions_which_say_its_age(
     monkeypatch.setattr(standing, "SMALL_FLEET_PROJECTS", 0)
     turn, slept = threading.Semaphore(0), threading.Semaphore(0)
 
-    def sleep(_seconds: float) -> None:
+    def rest(_seconds: float) -> None:
         slept.release()
         assert turn.acquire(timeout=60)
 
-    monkeypatch.setattr(standing.time, "sleep", sleep)
     now = [100.0]
     project = fleet.project("shop")
     project.fact("one", "text")
-    asked = StandingFleet(person, [str(fleet.root)], clock=lambda: now[0])
+    asked = StandingFleet(person, [str(fleet.root)], clock=lambda: now[0], rest=rest)
     assert kept(asked) == (1, [])
     project.fact("two", "text")
     assert kept(asked) == (1, []), "the last look ended this very moment"
@@ -128,9 +127,12 @@ def test_a_store_that_was_deleted_under_a_large_fleet_is_made_anew(
 ) -> None:
     monkeypatch.setattr(standing, "SMALL_FLEET_PROJECTS", 0)
     ended = threading.Event()
-    monkeypatch.setattr(standing.time, "sleep", lambda _seconds: ended.wait(60))
+
+    def rest(_seconds: float) -> None:
+        ended.wait(60)
+
     fleet.project("shop").fact("one", "text")
-    asked = StandingFleet(person, [str(fleet.root)])
+    asked = StandingFleet(person, [str(fleet.root)], rest=rest)
     assert kept(asked)[0] == 1
     with asked.kept() as workspace:
         space = workspace.store.space
