@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from agentic_os.cli.commands.person.aios import app
 from agentic_os.cli.entry import main
+from agentic_os.errors import AiosError
 from agentic_os.server.tools.definitions import AIOS
 from support.aios.builder import SECRET, tree
 from support.aios.talk import claude_rows, codex_rows, gemini_messages, lines
@@ -234,6 +235,26 @@ def test_a_refusal_is_1_and_a_wrong_command_line_64(home: Path) -> None:
     ]
     for words, code in cases:
         assert main(["aios", *words]) == code, words
+
+
+def test_answers_that_are_refused_make_nothing(places: Path) -> None:
+    folder = places / "new"
+    words = ("init", "--path", str(folder), "--answers", "-")
+    with pytest.raises(AiosError, match="twice"):
+        run(*words, given='{"name":"A","name":"B"}')
+    assert not folder.exists()
+
+
+def test_a_private_chat_is_no_failure(home: Path) -> None:
+    talk = [("user", "Private chat: my taxes"), ("assistant", "Yes.")]
+    path = lines(home / ".claude/projects/-a/one.jsonl", claude_rows(talk))
+    before = tree(home / "aios")
+    code, printed, _ = run("capture", "import", "claude-code", "--all")
+    assert (code, printed) == (0, "refused\tone.jsonl\tprivate\n")
+    assert run("capture", "import", "file", str(path))[0] == 0
+    given = json.dumps({"transcript_path": str(path)})
+    assert run("capture", "hook", "claude-code", given=given)[0] == 0
+    assert tree(home / "aios") == before
 
 
 def test_no_writing_verb_over_mcp() -> None:

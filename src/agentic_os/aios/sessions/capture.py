@@ -184,7 +184,7 @@ def read_session(writer: FolderWriter, row: JsonObject) -> Session:
         AiosError: DOTAIOS_SESSION_RECONCILIATION_REQUIRED, or what is wrong with the document.
     """
     path = str(row["path"])
-    seen = writer.see(path)
+    seen = writer.see(path, shared=True)
     if not seen.exists:
         raise session_fault("RECONCILIATION_REQUIRED", path)
     try:

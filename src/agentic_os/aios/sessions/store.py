@@ -147,7 +147,7 @@ class SessionStore:
         stamp = self._writer.stamp(SESSION_INDEX)
         if stamp is not None and stamp.size > SESSION_INDEX_BYTES:
             raise session_fault("INVENTORY_TOO_LARGE", SESSION_INDEX)
-        seen = self._writer.see(SESSION_INDEX, limit_bytes=SESSION_INDEX_BYTES)
+        seen = self._writer.see(SESSION_INDEX, limit_bytes=SESSION_INDEX_BYTES, shared=True)
         rows: list[JsonObject] = []
         for row in object_lines(seen.data.decode("utf-8", "surrogateescape")):
             if row is None or not _is_row(row):

@@ -17,6 +17,7 @@ import errno
 import os
 import re
 import stat
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -41,6 +42,8 @@ PRIVATE_FOLDER: Final = 0o700
 FILE_BYTES: Final = 16 * 1024 * 1024
 """A larger file is not replaced."""
 FOLDER_ENTRIES: Final = 50_000
+ABANDONED_SECONDS: Final = 60 * 60
+"""An unfinished sibling that is older is a stopped writer's."""
 
 _PARTIAL = re.compile(
     r"\.(.+)\.[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\.tmp"
@@ -115,8 +118,14 @@ class FolderWriter(SelfClosing):
         """Where the root really is; for containment decisions, never for messages."""
         return self._root.real
 
-    def see(self, relative: str, *, limit_bytes: int = FILE_BYTES) -> Seen:
+    def see(self, relative: str, *, limit_bytes: int = FILE_BYTES, shared: bool = False) -> Seen:
         """Read a target whole; a missing one, or a missing folder, is ``MISSING``.
+
+        Args:
+            relative: the file.
+            limit_bytes: a larger one is refused.
+            shared: take a file with a second name as well, which another writer may be about
+                to replace; such a file is only read.
 
         Raises:
             AiosError: DOTAIOS_WRITE_UNSAFE_TARGET; DOTAIOS_WRITE_FAILED.
@@ -124,10 +133,10 @@ class FolderWriter(SelfClosing):
         with self._found(relative) as (folder, name):
             if folder is None:
                 return MISSING
-            stamp = self._settled(folder, name, relative)
+            stamp = _stamp(folder, name) if shared else self._settled(folder, name, relative)
             if stamp is None:
                 return MISSING
-            if stamp.size > limit_bytes:
+            if stamp.size > limit_bytes or not stamp.is_file:
                 raise write_fault(UNSAFE_TARGET, relative)
             return Seen(data=_read(folder, name, stamp.size), stamp=stamp)
 
@@ -271,6 +280,7 @@ class FolderWriter(SelfClosing):
 
     def _partial(self, folder: int, name: str, data: bytes, mode: int) -> str:
         """Write a complete, synced sibling and return its name."""
+        self._drop_abandoned(folder)
         partial = f".{name}.{uuid4()}.tmp"
         handle = self.system.create(folder, partial, mode)
         try:
@@ -285,6 +295,15 @@ class FolderWriter(SelfClosing):
         finally:
             os.close(handle)
         return partial
+
+    def _drop_abandoned(self, folder: int) -> None:
+        """Remove the siblings that stopped writers left; a young one may be somebody's."""
+        for name in os.listdir(folder):
+            if name.endswith(".tmp") and is_partial(name):
+                stamp = _stamp(folder, name)
+                if stamp and time.time() - stamp.mtime_ns / 1e9 > ABANDONED_SECONDS:
+                    with suppress(FileNotFoundError):
+                        self.system.unlink(folder, name)
 
     def _require_same(self, folder: int, name: str, relative: str, expected: Seen) -> None:
         """Refuse a target that is not, by stamp and bytes, what was seen."""
