@@ -602,6 +602,14 @@ class IndexBuildData(msgspec.Struct, frozen=True, kw_only=True):
     resumed: int = 0
 
 
+class LeftOutView(msgspec.Struct, frozen=True, kw_only=True):
+    """A file, or a whole folder (ends in ``/``), that the index leaves out, and why."""
+
+    project: str
+    path: str
+    reason: str
+
+
 class IndexStatusData(msgspec.Struct, frozen=True, kw_only=True):
     """Answer of ``index status``.
 
@@ -609,6 +617,8 @@ class IndexStatusData(msgspec.Struct, frozen=True, kw_only=True):
     embedder than the one chosen now. ``files_behind`` counts files that are not in the index as
     they are in the store, ``projects_behind`` the projects that have some; ``rows_scanned`` are
     rows that came after the vector index was trained. ``fingerprint`` is the index's own.
+    ``left_out`` lists what was left out of the projects whose code is indexed; ``None`` where
+    nobody looked.
     """
 
     state: Literal["none", "sound", "changed", "damaged"]
@@ -621,6 +631,7 @@ class IndexStatusData(msgspec.Struct, frozen=True, kw_only=True):
     fingerprint: str | None = None
     vector_index: bool = False
     rows_scanned: int = 0
+    left_out: tuple[LeftOutView, ...] | None = None
 
 
 class IndexOptimizeData(msgspec.Struct, frozen=True, kw_only=True):

@@ -26,11 +26,11 @@ from agentic_os.aggregate.surfaces.sweep import LIMIT_BYTES, Candidate
 from agentic_os.code.languages import grammars, row_of
 from agentic_os.code.passages.admission import LeftOut, data_left_out
 from agentic_os.errors import FilesError
-from agentic_os.files.reading import Folder
+from agentic_os.files.reading import FileRead, Folder
 from agentic_os.registry.fleet import Fleet
 from agentic_os.registry.project import Project
 from agentic_os.registry.walk.pruning import Pruning
-from agentic_os.results import Diagnostic
+from agentic_os.results import Diagnostic, LeftOutView
 from agentic_os.text.fencing import one_line
 from agentic_os.text.secrets.redaction import Redactor
 
@@ -127,6 +127,45 @@ def refresh_corpus(
     with suppress(sqlite3.Error):
         store.connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
     return _result(store, [project for project in taken if project.id in pks], account)
+
+
+def left_out_files(
+    store: Store,
+    fleet: Fleet,
+    *,
+    home: Path | None = None,
+    personal: str = "",
+    include: Sequence[str] = (),
+) -> Iterator[LeftOutView]:
+    """Walk the projects of the corpus and say of each file that is not taken why it is not.
+
+    Nothing is stored. Files that git ignores are no part of the corpus and are not listed.
+    The arguments are those of ``refresh_corpus``.
+    """
+    held = {row[0] for row in store.connection.execute(_IN_CORPUS)}
+    taken = {project.id for project in corpus_projects(fleet)} | held
+    pks: dict[str, int] = dict(store.connection.execute("SELECT id, pk FROM project"))
+    folders = frozenset(os.path.realpath(project.folder) for project in fleet.projects)
+    for project in fleet.projects:
+        if project.id not in taken or project.id not in pks:
+            continue
+        known = _known(store, pks[project.id])
+        git = tracked(project.folder, home=home, personal=personal)
+        files = _files(project, git, folders, known, _included(include))
+        with suppress(FilesError), Folder.open(project.folder) as folder:
+            for found in files.walk(folder):
+                row = known.get(found.path)
+                read = None if row is not None and is_unchanged(row, found) else _read(found)
+                if isinstance(read, LeftOut):
+                    files.left_out.append((found.path, read))
+        for path, reason in sorted(files.left_out):
+            yield LeftOutView(project=project.id, path=one_line(path), reason=reason)
+
+
+_IN_CORPUS = """
+SELECT DISTINCT project.id FROM project JOIN file ON file.project = project.pk
+WHERE file.role IN ('source', 'document')
+"""
 
 
 def _included(globs: Sequence[str]) -> Callable[[str], bool]:
@@ -229,17 +268,11 @@ class _Project:
     included: Callable[[str], bool]
 
     def refresh(self, folders: frozenset[str], git: Tracked) -> None:
-        known = self._known()
+        known = _known(self.store, self.pk)
         missing = {path for path, row in known.items() if row.role in CORPUS_ROLES}
         if git.fault is not None:
             self._note(git.fault)
-        start = f"{os.path.realpath(self.project.folder)}/"
-        files = CorpusFiles(
-            known=git,
-            others={folder[len(start) :] for folder in folders if folder.startswith(start)},
-            held=known.keys() - missing,
-            included=self.included,
-        )
+        files = _files(self.project, git, folders, known, self.included)
         with ExitStack() as stack:
             intake = _intake(self.store, self.redactor, stack)
             try:
@@ -259,34 +292,24 @@ class _Project:
                 intake.forget(known[path].pk)
                 intake.files_removed += 1
             self._commit(intake, stack)
-        self.account.left_out.update(files.left_out)
+        self.account.left_out.update(reason for _, reason in files.left_out)
 
     def _commit(self, intake: Intake, stack: ExitStack) -> None:
         intake.finish()
         stack.close()
         self.account.add(intake)
 
-    def _known(self) -> dict[str, KnownFile]:
-        rows = self.store.connection.execute(
-            "SELECT path, pk, role, size, mtime_ns, ctime_ns, inode, sha256, read_at_ns"
-            " FROM file WHERE project=?",
-            (self.pk,),
-        )
-        return {row[0]: KnownFile._make(row[1:]) for row in rows}
-
     def _take(
-        self, intake: Intake, found: Candidate, row: KnownFile | None, left_out: Counter[str]
+        self,
+        intake: Intake,
+        found: Candidate,
+        row: KnownFile | None,
+        left_out: list[tuple[str, LeftOut]],
     ) -> bool:
         """Take one file in; false where its bytes, or a fault, leave it out."""
-        try:
-            read = found.folder.read(found.name, limit_bytes=LIMIT_BYTES[found.role])
-        except FilesError as fault:
-            if fault.code != "FILE_MISSING":
-                left_out[LeftOut.UNREADABLE] += 1
-            return False
-        reason = data_left_out(read.data)
-        if reason is not None:
-            left_out[reason] += 1
+        read = _read(found)
+        if not isinstance(read, FileRead):
+            left_out += [] if read is None else [(found.path, read)]
             return False
         intake.take_read(self.pk, found, row, read)
         return True
@@ -295,6 +318,40 @@ class _Project:
         self.account.diagnostics.append(
             CODES.diagnostic(fault.code, one_line(fault.message), path=self.project.id)
         )
+
+
+def _files(
+    project: Project,
+    git: Tracked,
+    folders: frozenset[str],
+    known: Mapping[str, KnownFile],
+    included: Callable[[str], bool],
+) -> CorpusFiles:
+    start = f"{os.path.realpath(project.folder)}/"
+    return CorpusFiles(
+        known=git,
+        others={folder[len(start) :] for folder in folders if folder.startswith(start)},
+        held={path for path, row in known.items() if row.role not in CORPUS_ROLES},
+        included=included,
+    )
+
+
+def _known(store: Store, pk: int) -> dict[str, KnownFile]:
+    rows = store.connection.execute(
+        "SELECT path, pk, role, size, mtime_ns, ctime_ns, inode, sha256, read_at_ns"
+        " FROM file WHERE project=?",
+        (pk,),
+    )
+    return {row[0]: KnownFile._make(row[1:]) for row in rows}
+
+
+def _read(found: Candidate) -> FileRead | LeftOut | None:
+    """Read one file, or say why its bytes leave it out; ``None`` where it is gone by now."""
+    try:
+        read = found.folder.read(found.name, limit_bytes=LIMIT_BYTES[found.role])
+    except FilesError as fault:
+        return None if fault.code == "FILE_MISSING" else LeftOut.UNREADABLE
+    return data_left_out(read.data) or read
 
 
 def _result(store: Store, projects: list[Project], account: _Account) -> CorpusRefreshed:

@@ -12,7 +12,6 @@ Rules (design section 5):
 - no link is followed, no special file opened; everything that is left out is counted.
 """
 
-from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
@@ -145,14 +144,14 @@ class CorpusFiles:
         others: folders below the project that are projects of their own.
         held: paths that other surfaces of the project have taken in.
         included: says of a folder's path that the person wants it, whatever its name.
-        left_out: how many files, or whole folders, were left out, by reason.
+        left_out: each file, or whole folder (ends in ``/``), that was left out, with the reason.
     """
 
     known: Tracked
     others: AbstractSet[str] = frozenset()
     held: AbstractSet[str] = frozenset()
     included: Callable[[str], bool] = _nothing
-    left_out: Counter[str] = field(default_factory=Counter)
+    left_out: list[tuple[str, LeftOut]] = field(default_factory=list)
     seen: int = 0
 
     def walk(self, root: Folder) -> Iterator[Candidate]:
@@ -172,10 +171,10 @@ class CorpusFiles:
             except FilesError:
                 if not here:
                     raise
-                self.left_out[LeftOut.UNREADABLE] += 1
+                self.left_out.append((f"{here}/", LeftOut.UNREADABLE))
                 continue
             if depth >= CORPUS_DEPTH_FOLDERS and below:
-                self.left_out[LeftOut.TOO_DEEP] += len(below)
+                self.left_out += [(f"{path}/", LeftOut.TOO_DEEP) for path, _, _ in below]
                 continue
             pending.extend((path, depth + 1, inner, hid) for path, inner, hid in reversed(below))
 
@@ -187,11 +186,11 @@ class CorpusFiles:
         )
         self.seen += len(entries)
         if truncated:
-            self.left_out[LeftOut.TOO_MANY] += 1
+            self.left_out.append((f"{here}/", LeftOut.TOO_MANY))
         below: list[_Below] = []
         reason = self._closed(here, entries) if here else None
         if reason is not None:
-            self.left_out[reason] += 1
+            self.left_out.append((f"{here}/", reason))
             return below
         if any(entry.name == _IGNORE_FILE and entry.kind == "file" for entry in entries):
             text = _ignore_text(folder, _IGNORE_FILE)
@@ -235,7 +234,7 @@ class CorpusFiles:
             if reason is None and not enters(name):
                 return False
         if reason is not None:
-            self.left_out[reason] += 1
+            self.left_out.append((f"{path}/", reason))
         return reason is None
 
     def _file(
@@ -250,7 +249,7 @@ class CorpusFiles:
         role = _ROLES[kind_of(entry.name)]
         found = _admitted(entry, path)
         if isinstance(found, LeftOut):
-            self.left_out[found] += 1
+            self.left_out.append((path, found))
             return None
         return Candidate(role, path, found, folder, entry.name)
 

@@ -1,6 +1,7 @@
 """Which files the corpus takes, and that it changes with them."""
 
 import os
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from agentic_os.aggregate.refresh import corpus, corpus_files
 from agentic_os.aggregate.refresh.corpus import (
     CorpusRefreshed,
     corpus_projects,
+    left_out_files,
     refresh_corpus,
     was_built,
 )
@@ -322,6 +324,18 @@ def test_what_is_left_out_is_counted(
         "vendored": 1,
         **unreadable,
     }
+    # The list names each of them, and none that was taken.
+    with opened(person, fleet.root) as workspace:
+        listed_out = list(left_out_files(workspace.store, workspace.fleet, home=person.home))
+    assert Counter(one.reason for one in listed_out) == built.result.left_out
+    named = {one.path: one.reason for one in listed_out}
+    assert named["node_modules/"] == "vendored"
+    assert named["dist/"] == "generated"
+    assert named["made.go"] == "generated"
+    assert named["weird"] == "binary"
+    assert named["link.py"] == "link"
+    assert named[".env"] == "secret"
+    assert all(one.path.encode() for one in listed_out)
 
 
 def test_a_file_that_becomes_binary_disappears(

@@ -3,9 +3,16 @@
 from collections.abc import Sequence
 from contextlib import ExitStack
 
+from msgspec.structs import replace
+
 from agentic_os.aggregate.fleet import Person
+from agentic_os.aggregate.refresh.corpus import left_out_files
+from agentic_os.aggregate.workspace import Workspace
 from agentic_os.cli.actions.asking import asked
 from agentic_os.cli.output import finish, finish_document, progress, say, table
+from agentic_os.files.git.personal import personal_excludes
+from agentic_os.results import LeftOutView
+from agentic_os.text.secrets.values_of import redacted_value
 from agentic_os.tiers.index.build import build_index
 from agentic_os.tiers.index.status import index_status, optimize_index
 
@@ -37,17 +44,28 @@ def build(roots: Sequence[str], *, everything: bool, json: bool) -> None:
     speed = f", {rate:.0f} texts a second" if data.embedded else ""
     kept = f", {data.resumed} kept from an interrupted run" if data.resumed else ""
     say(f"{data.model}: {data.chunks} chunks in {data.seconds:.1f} s{speed}{kept}")
+    if left_out:
+        say("`agentic-os index status --left-out` lists what was left out, and why")
     finish(answer)
 
 
-def show_status(roots: Sequence[str], *, json: bool) -> None:
-    """Print what the index holds, and what is not in it yet."""
+def show_status(roots: Sequence[str], *, left_out: bool, json: bool) -> None:
+    """Print what the index holds, and what is not in it yet; or what it leaves out."""
     with asked(roots, document=json) as workspace:
         answer = index_status(workspace)
+        if left_out or json:
+            data = replace(answer.data, left_out=_left_out(workspace))
+            answer = replace(answer, data=data)
     if json:
         finish_document("index-status", answer)
         return
     data = answer.data
+    if data.left_out is not None:
+        rows = [(one.project, one.reason, one.path) for one in data.left_out]
+        table(("project", "reason", "path"), rows)
+        say(_LEFT_OUT_HINT)
+        finish(answer)
+        return
     table(
         ("what", "value"),
         [
@@ -64,6 +82,23 @@ def show_status(roots: Sequence[str], *, json: bool) -> None:
         ],
     )
     finish(answer)
+
+
+_LEFT_OUT_HINT = (
+    "own code in a folder that is left out is taken in by [corpus] include in projects.toml"
+)
+
+
+def _left_out(workspace: Workspace) -> tuple[LeftOutView, ...]:
+    person = Person.here()
+    found = left_out_files(
+        workspace.store,
+        workspace.fleet,
+        home=person.home,
+        personal=personal_excludes(person.home, person.environ),
+        include=workspace.settings.corpus_include,
+    )
+    return tuple(redacted_value(list(found), workspace.redactor))
 
 
 def optimize(roots: Sequence[str], *, json: bool) -> None:

@@ -38,14 +38,24 @@ def build(
 
 
 @app.command("status")
-def status(root: Roots = None, adopt: Adopt = False, json: Json = False) -> None:
+def status(
+    root: Roots = None,
+    adopt: Adopt = False,
+    left_out: Annotated[
+        bool,
+        typer.Option("--left-out", help="List the files and folders it leaves out, and why."),
+    ] = False,
+    json: Json = False,
+) -> None:
     """Show what the semantic index holds, and what is not in it yet.
 
-    Example: agentic-os index status --json
+    With --json, what is left out is listed as well.
+
+    Example: agentic-os index status --left-out
     """
     from agentic_os.cli.actions.fleet import index
 
-    index.show_status(chosen_roots(root, adopt=adopt), json=json)
+    index.show_status(chosen_roots(root, adopt=adopt), left_out=left_out, json=json)
 
 
 @app.command("optimize")
