@@ -369,7 +369,7 @@ def test_a_name_that_is_looked_up_for_ever_holds_up_nobody(
     start: Start, client_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one, two = start("w1"), start("w2")
-    monkeypatch.setattr(client_rounds, "ROUND_SECONDS", 2.0)
+    monkeypatch.setattr(client_rounds, "ROUND_SECONDS", 4.0)
     let_go = threading.Event()
     looked_up: list[str] = []
 
@@ -402,10 +402,11 @@ def test_who_let_us_wait_is_asked_again_later(
     one = start("w1")
     ledger = Owner(seed=1).add(3).ledger()
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        places = iter([f"http://127.0.0.1:{silent.getsockname()[1]}", one.url])
+        nowhere = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        clients = iter([WitnessClient(nowhere, total_seconds=0.3), WitnessClient(one.url)])
         asking = replace(
             rounds(policy_of(one), client_folder),
-            connect=lambda _: WitnessClient(next(places), total_seconds=0.3),
+            connect=lambda _: next(clients),
         )
         assert codes(asking.witness(ledger)) == ["WITNESS_UNREACHABLE"]
         assert codes(asking.witness(ledger)) == ["WITNESS_UNREACHABLE"]  # not asked
