@@ -66,6 +66,8 @@ def init(access: AiosAccess, asked: InitRequest) -> ChangeData:
             DOTAIOS_MIGRATION_RECOVERY_REQUIRED, DOTAIOS_ARGUMENT_INVALID or a write fault.
     """
     root = access.root
+    if not root.parent.is_dir():
+        raise argument_fault("the folder above the new one does not exist")
     if asked.vault is not None:
         _check_vault(root, asked.vault)
     if not root.exists() and not root.is_symlink():

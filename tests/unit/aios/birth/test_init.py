@@ -118,6 +118,9 @@ def test_refusals(access: AiosAccess, tmp_path: Path) -> None:
     assert code_of(access, inside) == "DOTAIOS_ARGUMENT_INVALID"
     nowhere = replace(PLAIN, vault=tmp_path / "a/b/vault")
     assert code_of(access, nowhere) == "DOTAIOS_ARGUMENT_INVALID"
+    deep = replace(access, root=tmp_path / "no/such/aios")
+    assert code_of(deep, PLAIN) == "DOTAIOS_ARGUMENT_INVALID"
+    assert not (tmp_path / "no").exists()
     access.root.write_text("a file")
     assert code_of(access, PLAIN) == "DOTAIOS_WRITE_UNSAFE_TARGET"
     access.root.unlink()
