@@ -113,7 +113,12 @@ def _usage(fault: typer.TyperException, words: list[str]) -> int:
     if context is not None and message == context.get_help():
         say(message)  # a group that was called without a command answers with its help
         return UsageError.exit_code
-    hint = _misplaced(fault, words) or _folder_hint(fault, words) or _help_hint(fault)
+    hint = (
+        _misplaced(fault, words)
+        or _dashed(fault)
+        or _folder_hint(fault, words)
+        or _help_hint(fault)
+    )
     return print_error(UsageError(message, hint=hint), words, command_name(words))
 
 
@@ -150,6 +155,16 @@ def _misplaced(fault: typer.TyperException, words: list[str]) -> str:
         return ""
     meant = next((word for word in words if word in having), having[0])
     return f"{option} goes after the command: `{context.command_path} {meant} {option} ...`."
+
+
+def _dashed(fault: typer.TyperException) -> str:
+    """How a question that begins with a dash is asked, where one may have been meant."""
+    option = getattr(fault, "option_name", None)
+    context = getattr(fault, "ctx", None)
+    if option is None or context is None or getattr(fault, "possibilities", None):
+        return ""
+    asks = any(one.name in {"query", "words"} for one in context.command.params)
+    return f"To look for it: `{context.command_path} -- {option}`." if asks else ""
 
 
 def _ready_streams() -> None:

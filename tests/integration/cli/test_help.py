@@ -111,6 +111,8 @@ def test_the_name_of_a_command_in_its_document(words: list[str], name: str) -> N
         (["aios", "nothing"], "See `agentic-os aios --help`."),
         (["aios", "brief", "--nothing"], "See `agentic-os aios brief --help`."),
         (["--nothing"], "See `agentic-os --help`."),
+        (["search", "--dry-run"], "To look for it: `agentic-os search -- --dry-run`."),
+        (["search", "--jsn", "x"], "See `agentic-os search --help`."),
     ],
     ids=lambda value: value if isinstance(value, str) else " ".join(value),
 )
