@@ -41,7 +41,7 @@ def read(name: str) -> Graph:
             files=dict.fromkeys(facts, True),
             folders={},
             manifests=(),
-            source=CodeSource(nodes=list, facts=facts.get, stubs=list),
+            source=CodeSource(nodes=lambda _path: [], packages=list, facts=facts.get, stubs=list),
         )
     )
 

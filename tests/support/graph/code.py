@@ -85,7 +85,8 @@ class CodeBuilder:
             folders={path: frozenset(names) for path, names in folders.items()},
             manifests=tuple(item for item in manifests if item is not None),
             source=CodeSource(
-                nodes=lambda: nodes,
+                nodes=lambda path: [one for one in nodes if one.path == path],
+                packages=lambda: [one for one in nodes if one.is_package],
                 facts=facts.get,
                 stubs=lambda: [
                     Stub(key=key, nid=1, path=path, line=line, relation="imports")

@@ -115,6 +115,7 @@ CREATE TABLE graph_node(
 );
 CREATE INDEX graph_node_label ON graph_node(label COLLATE NOCASE);
 CREATE INDEX graph_node_lid ON graph_node(lid);
+CREATE INDEX graph_node_fid ON graph_node(fid);
 
 CREATE VIRTUAL TABLE graph_words USING fts5(
     label, content='', detail=none, columnsize=0, tokenize='porter unicode61'
@@ -190,7 +191,7 @@ CREATE TABLE graph_derived(         -- what a project's edges were derived from
     rid INTEGER PRIMARY KEY,
     layout TEXT NOT NULL,           -- with its place and remote
     content TEXT NOT NULL,
-    reads TEXT NOT NULL,            -- JSON: the projects (rid) that were looked into
+    reads TEXT NOT NULL,            -- JSON: by source, the projects (rid) that it looked into
     dropped TEXT NOT NULL           -- JSON: near-misses that were not kept, by rule
 );
 

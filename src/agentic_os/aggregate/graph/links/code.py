@@ -5,7 +5,8 @@ loaded when a rule first asks for it, from the store, never from a project.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from agentic_os.code.layout import Provided, python_modules
@@ -44,9 +45,10 @@ class Stub:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeSource:
-    """Where a project's parts are loaded from."""
+    """Where a project's parts are loaded from: the nodes of a file, those of packages, ..."""
 
-    nodes: Callable[[], list[CodeNode]]
+    nodes: Callable[[str], list[CodeNode]]
+    packages: Callable[[], list[CodeNode]]
     facts: Callable[[str], SourceFacts | None]
     stubs: Callable[[], list[Stub]]
 
@@ -76,9 +78,18 @@ class ProjectCode:
         """Return what a file says; ``None`` when it was not read."""
         return self.source.facts(path) if self.files.get(path, False) else None
 
-    def sources(self, family: str) -> Iterator[tuple[str, SourceFacts]]:
-        """Yield the files of one language family that were read, and what they say."""
+    def sources(
+        self, family: str, only: AbstractSet[str] | None = None
+    ) -> Iterator[tuple[str, SourceFacts]]:
+        """Yield the files of one language family that were read, and what they say.
+
+        Args:
+            family: a language family (``language_family``).
+            only: the files that are wanted; all by default.
+        """
         for path in self.paths.get(family, ()):
+            if only is not None and path not in only:
+                continue
             facts = self.facts(path)
             if facts is not None:
                 yield path, facts
@@ -107,7 +118,7 @@ class ProjectCode:
     @cached_property
     def nodes(self) -> "NodeIndex":
         """The project's nodes by file."""
-        return NodeIndex(self.source.nodes())
+        return NodeIndex(self.source.nodes)
 
     def declares(self, ecosystem: str, name: str) -> bool:
         """Whether a manifest of this project declares a package of that name."""
@@ -124,7 +135,11 @@ class ProjectCode:
 
     def manifest_node(self, path: str) -> CodeNode | None:
         """Return the node that stands for a manifest, or for the project itself."""
-        return self.nodes.package(path)
+        return self._package_nodes.at(path)
+
+    @cached_property
+    def _package_nodes(self) -> "PackageIndex":
+        return PackageIndex(self.source.packages())
 
     def user_node(self, path: str, facts: SourceFacts, scope: int) -> CodeNode | None:
         """Return the node of the innermost symbol at ``scope`` that has one, else the file's."""
@@ -138,43 +153,54 @@ class ProjectCode:
 
 
 class NodeIndex:
-    """A project's nodes, found by file, name and line."""
+    """A project's nodes, found by file, name and line; loaded file by file, when asked for."""
 
-    def __init__(self, nodes: list[CodeNode]) -> None:
-        """Index the nodes; the first of equals wins."""
-        self._files: dict[str, CodeNode] = {}
-        self._symbols: dict[tuple[str, str], list[CodeNode]] = {}
-        self._lines: dict[tuple[str, str, int], CodeNode] = {}
-        self._by_name: dict[str, list[CodeNode]] = {}
-        self._packages: dict[str, CodeNode] = {}
-        self._package_folders: dict[str, CodeNode] = {}
-        for node in nodes:
-            if node.path and node.is_file:
-                self._files.setdefault(node.path, node)
-            if node.is_package:
-                self._packages.setdefault(node.path, node)
-                if node.path:
-                    self._package_folders.setdefault(node.path.rpartition("/")[0], node)
-            elif not node.is_file and node.path:
-                self._by_name.setdefault(node.name, []).append(node)
-                self._symbols.setdefault((node.path, node.name), []).append(node)
-                self._lines.setdefault((node.path, node.name, node.line), node)
+    def __init__(self, load: Callable[[str], list[CodeNode]]) -> None:
+        """``load`` returns the nodes of a file in order; the first of equals wins."""
+        self._load = load
+        self._files: dict[str, _FileNodes] = {}
 
     def file(self, path: str) -> CodeNode | None:
         """Return the node of a file itself."""
-        return self._files.get(path)
+        return self._of(path).node
 
     def symbol(self, path: str, name: str, line: int) -> CodeNode | None:
         """Return the node of a definition: by name and line, else by a name alone in its file."""
-        exact = self._lines.get((path, name, line))
-        named = self._symbols.get((path, name), ())
+        named = self._of(path).symbols.get(name, ())
+        exact = next((node for node in named if node.line == line), None)
         return named[0] if exact is None and len(named) == 1 else exact
 
-    def named(self, name: str) -> list[CodeNode]:
-        """Return every symbol node with that bare name, case-sensitive."""
-        return self._by_name.get(name, [])
+    def _of(self, path: str) -> "_FileNodes":
+        if path not in self._files:
+            found = _FileNodes()
+            for node in self._load(path) if path else ():
+                if node.is_file:
+                    found.node = found.node or node
+                elif not node.is_package:
+                    found.symbols.setdefault(node.name, []).append(node)
+            self._files[path] = found
+        return self._files[path]
 
-    def package(self, path: str) -> CodeNode | None:
+
+@dataclass(slots=True)
+class _FileNodes:
+    node: CodeNode | None = None
+    symbols: dict[str, list[CodeNode]] = field(default_factory=dict)
+
+
+class PackageIndex:
+    """The nodes that stand for a project's packages and for the project itself."""
+
+    def __init__(self, nodes: list[CodeNode]) -> None:
+        """Index the nodes; the first of equals wins."""
+        self._packages: dict[str, CodeNode] = {}
+        self._package_folders: dict[str, CodeNode] = {}
+        for node in nodes:
+            self._packages.setdefault(node.path, node)
+            if node.path:
+                self._package_folders.setdefault(node.path.rpartition("/")[0], node)
+
+    def at(self, path: str) -> CodeNode | None:
         """Return the package node of a manifest, of its folder, or of the project."""
         found = self._packages.get(path)
         folder = path

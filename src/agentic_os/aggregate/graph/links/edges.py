@@ -43,6 +43,8 @@ RULES = (
     RULE_SEVERAL,
 )
 """The rules that make edges between projects (``docs/explanation/cross-repo-edges.md``)."""
+DECLARED_RULES = (RULE_PACKAGE, RULE_LOCATION)
+"""Those that read manifests alone."""
 RELATIONS: Mapping[UseKind, str] = {
     "call": "calls",
     "inherits": "inherits",
@@ -127,14 +129,16 @@ class EdgeCollector:
         edges: by what makes two of them one.
         near: the same.
         dropped: how many near-misses were not kept, by project and rule.
-        reads: the projects that each project's edges and near-misses depend on.
+        kept: how many were, those included that stand from before.
+        reads: the projects that the edges and near-misses of each project's files depend on;
+            under an empty path, those that its manifests name.
     """
 
     edges: dict[tuple[object, ...], CrossEdge] = field(default_factory=dict)
     near: dict[tuple[object, ...], NearMiss] = field(default_factory=dict)
     dropped: dict[str, dict[str, int]] = field(default_factory=dict)
-    reads: dict[str, set[str]] = field(default_factory=dict)
-    _kept: dict[tuple[str, str], int] = field(default_factory=dict)
+    reads: dict[str, dict[str, set[str]]] = field(default_factory=dict)
+    kept: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def link(
         self,
@@ -149,7 +153,7 @@ class EdgeCollector:
         """Add an edge; one without a node at both ends is a near-miss (``NODE_MISSING``)."""
         if source.code.project == target.code.project:
             return
-        self.reads.setdefault(source.code.project, set()).add(target.code.project)
+        self._reads(source, rule).add(target.code.project)
         if source.node is None or target.node is None:
             side = "consumer" if source.node is None else "provider"
             self.miss(
@@ -192,16 +196,16 @@ class EdgeCollector:
     ) -> None:
         """Record a near-miss, up to ``MAX_NEAR_ENTRIES`` for each project and rule."""
         candidates = {item.project for item in others}
-        self.reads.setdefault(source.code.project, set()).update(candidates)
+        self._reads(source, rule).update(candidates)
         owner = (source.code.project, rule)
         key = (*owner, code, subject, source.path, source.line)
         if key in self.near:
             return
-        if self._kept.get(owner, 0) >= MAX_NEAR_ENTRIES:
+        if self.kept.get(owner, 0) >= MAX_NEAR_ENTRIES:
             counts = self.dropped.setdefault(source.code.project, {})
             counts[rule] = counts.get(rule, 0) + 1
             return
-        self._kept[owner] = self._kept.get(owner, 0) + 1
+        self.kept[owner] = self.kept.get(owner, 0) + 1
         self.near[key] = NearMiss(
             consumer=source.code.project,
             rule=rule,
@@ -212,3 +216,7 @@ class EdgeCollector:
             candidates=tuple(sorted(candidates)),
             detail=detail,
         )
+
+    def _reads(self, source: Endpoint, rule: str) -> set[str]:
+        path = "" if rule in DECLARED_RULES else source.path
+        return self.reads.setdefault(source.code.project, {}).setdefault(path, set())

@@ -12,7 +12,9 @@ An edge is never surer than the choice of the module it came through. A name tha
 does not lead to is a near-miss, never a guess by its spelling.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from types import MappingProxyType
 from typing import Protocol
 
 from agentic_os.aggregate.graph.links.code import ProjectCode
@@ -69,10 +71,14 @@ class ImportRule:
         self._language = language
         self._collector = collector
 
-    def link(self, codes: Sequence[ProjectCode]) -> None:
-        """Derive the language's edges of every project."""
+    def link(
+        self,
+        codes: Sequence[ProjectCode],
+        only: Mapping[str, AbstractSet[str]] = MappingProxyType({}),
+    ) -> None:
+        """Derive the language's edges of every project; of those in ``only``, of these files."""
         for code in codes:
-            for path, facts in code.sources(self._language.family):
+            for path, facts in code.sources(self._language.family, only.get(code.project)):
                 if facts.imports:
                     self._file(code, path, facts)
 

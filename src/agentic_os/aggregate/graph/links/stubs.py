@@ -4,7 +4,9 @@ Stub ids are lossy (dots and underscores are one, case is folded), so the most t
 INFERRED. Where the consumer's source was read, its imports say more and this rule is silent.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from types import MappingProxyType
 
 from agentic_os.aggregate.graph.links.code import ProjectCode, Stub
 from agentic_os.aggregate.graph.links.edges import (
@@ -27,8 +29,12 @@ def stub_edges(
     consumers: Sequence[ProjectCode],
     links: DeclaredLinks,
     collector: EdgeCollector,
+    only: Mapping[str, AbstractSet[str]] = MappingProxyType({}),
 ) -> None:
-    """Derive R2b for every file that the graph knows and nobody could read."""
+    """Derive R2b for every file that the graph knows and nobody could read.
+
+    Of the projects in ``only``, for these files alone.
+    """
     unread = [code for code in consumers if not all(code.files.values())]
     stubs = {code.project: code.source.stubs() for code in unread}
     if not any(stubs.values()):
@@ -39,7 +45,9 @@ def stub_edges(
             key = ("python", graph_id(provided.module))
             providers.setdefault(key, []).append((code, provided.path, provided.package))
     for code in unread:
-        _project(code, stubs[code.project], links, collector, providers)
+        chosen = only.get(code.project)
+        found = [one for one in stubs[code.project] if chosen is None or one.path in chosen]
+        _project(code, found, links, collector, providers)
 
 
 def _project(

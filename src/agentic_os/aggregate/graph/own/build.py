@@ -49,10 +49,14 @@ def own_graph(code: ProjectCode) -> Graph:
         build.package(same)
     nodes = list(build.nodes)
     # The rule sees the nodes that were just made, numbered by their position.
+    by_file: dict[str, list[CodeNode]] = {}
+    for number, node in enumerate(nodes):
+        by_file.setdefault(node.path, []).append(_code_node(number, node))
     seen = replace(
         code,
         source=CodeSource(
-            nodes=lambda: [_code_node(number, node) for number, node in enumerate(nodes)],
+            nodes=lambda path: by_file.get(path, []),
+            packages=list,
             facts=code.source.facts,
             stubs=list,
         ),
