@@ -34,6 +34,7 @@ IDENTITY_CHECKS: dict[str, str] = {
 
 FOLDER_CHECKS: dict[str, str] = {
     "aios.context": "The working context of the AIOS folder can be read.",
+    "aios.copies": "No sync tool left a second copy of what two machines wrote.",
     "aios.vault": "The vault of the AIOS folder lies inside it, or is granted.",
 }
 """The checks of the AIOS folder; made when no project is named."""

@@ -77,3 +77,32 @@ def test_settings_that_cannot_be_read_are_said(
 
     assert folder.root.is_dir()
     assert check.status == "fail"
+
+
+COPIES = (
+    "memory/events (conflicted copy 2026-03-04).jsonl",
+    "memory/events.sync-conflict-20260304-101112-ABCDEFG.jsonl",
+    "memory/events 2.jsonl",
+    "memory/signals/2026-03-04 (Ann's conflicted copy).jsonl",
+    "memory/daily/2026-03-04 2.md",
+    "memory/daily/2026-03-04-HOST.md",
+)
+
+
+def test_what_a_sync_tool_left_beside_logs_and_notes_is_named(
+    person: Person, places: Path, folder: AiosBuilder
+) -> None:
+    for path in ("memory/events.jsonl", "memory/signals/2026-03-04.jsonl"):
+        folder.write(path, "")
+    folder.write("memory/daily/2026-03-04.md", "# Day\n")
+    folder.write("memory/daily/README.md", "# Notes\n")
+    assert found(person, places)["aios.copies"].status == "ok"
+    for path in COPIES:
+        folder.write(path, "kept\n")
+
+    access = person_access(person.environ, person.home)
+    named = [one for one in examine_folder(access, places / "aios") if one.id == "aios.copies"]
+
+    assert {one.path for one in named} == set(COPIES)
+    assert {one.status for one in named} == {"warn"}
+    assert all((folder.root / path).read_text() == "kept\n" for path in COPIES)
