@@ -11,6 +11,7 @@ Design decision 19. The rules are pure but for the survey, which looks at names 
 - everything else that agents read belongs to the innermost project around it.
 """
 
+import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -37,6 +38,7 @@ THIRD_PARTY_FOLDERS = frozenset(
     {"third_party", "third-party", "thirdparty", "3rdparty", "external"}
 )
 """Folders of a checkout that hold copies of other people's work, their instructions too."""
+_SHARED_FOLDERS = (".github/", ".vscode/")
 _SHARED_TOPS = PLAIN_TOPS | {".github", ".vscode", VAULT_FOLDER, GRAPH_FOLDER}
 """Names that repositories have without any agent."""
 
@@ -95,6 +97,23 @@ def _stands_alone(
 def holds_agents_files(holding: Holding) -> bool:
     """Whether a folder holds what only agents and their users put there."""
     return bool(holding.held.keys() - _SHARED_TOPS) or VAULT_FOLDER in holding.held
+
+
+def holds_shared_files(holding: Holding, exists: Callable[[str], bool] = os.path.lexists) -> bool:
+    """Whether a folder that others use as well (``.github``) holds something for agents."""
+    return any(
+        place.partition("/")[0] in holding.held and exists(f"{holding.folder}/{place}")
+        for place in _SHARED_PLACES
+    )
+
+
+_SHARED_PLACES = tuple(
+    dict.fromkeys(
+        row.pattern.partition("*")[0].rstrip("/")
+        for row in ALL
+        if row.pattern.startswith(_SHARED_FOLDERS)
+    )
+)
 
 
 def _nested(holding: Holding, owner: Holding) -> Iterator[str]:

@@ -22,6 +22,7 @@ from agentic_os.registry.adoption import (
     excludes_remote,
     holds_agents_files,
     holds_of,
+    holds_shared_files,
     standings,
     survey_undescribed,
 )
@@ -260,7 +261,11 @@ class _Loader:
             if not wanted:
                 if entry is None or entry.adopt is None:
                     passed.repositories += 1
-                    passed.with_files += holds_agents_files(holding) or bool(standing.nested)
+                    passed.with_files += (
+                        holds_agents_files(holding)
+                        or bool(standing.nested)
+                        or holds_shared_files(holding)
+                    )
                 continue
             candidate = _undescribed_candidate(
                 found.root, holding, listed=entry is not None or not holding.relative

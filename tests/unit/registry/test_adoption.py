@@ -57,6 +57,30 @@ def test_a_repository_is_taken_in_only_where_the_person_says_so(
     assert passed_over(found(person, fleet.root)) == ""
 
 
+@pytest.mark.parametrize(
+    ("path", "counts"),
+    [
+        (".github/copilot-instructions.md", 1),
+        (".github/instructions/py.instructions.md", 1),
+        (".github/skills/x/SKILL.md", 1),
+        (".vscode/mcp.json", 1),
+        (".cursor/rules/a.mdc", 1),
+        ("CLAUDE.md", 1),
+        (".github/workflows/ci.yml", 0),
+        (".vscode/settings.json", 0),
+        ("src/a.py", 0),
+    ],
+)
+def test_what_counts_as_files_for_agents(
+    person: Person, fleet: FleetBuilder, path: str, counts: int
+) -> None:
+    repository(fleet.root / "one", {path: "x\n"})
+
+    (root,) = found(person, fleet.root, adopt=False).roots
+
+    assert (root.passed_over, root.passed_over_with_files) == (1, counts)
+
+
 def test_what_lies_in_it_decides_the_tier(person: Person, fleet: FleetBuilder) -> None:
     for name, path, tier in (
         ("memory", ".claude/memory/MEMORY.md", 0),
