@@ -158,7 +158,7 @@ def named_in(question: str, projects: Iterable[Project]) -> Named:
 
 def _called_like(words: Collection[str], projects: Sequence[Project]) -> list[Project]:
     """Return the projects of which a name begins with one of the words; a few others, too."""
-    if not words:
+    if not words or not projects:
         return []
     begins = re.compile(rf"^[\W_]*(?:{'|'.join(map(re.escape, words))})(?!\w)", re.MULTILINE).search
     called = ["\n".join((one.name, one.folder.name, one.id, *one.aliases)) for one in projects]

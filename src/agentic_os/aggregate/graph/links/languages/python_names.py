@@ -8,8 +8,8 @@ As the interpreter binds names, as far as reading shows it:
 - a package's submodule answers where no binding does;
 - an alias (``Name = other.Name``) stands for what it names.
 
-Chains are followed at most ``MAX_HOPS`` deep, each step once, and into a third project where the
-provider's import means exactly one module of it.
+Chains are followed at most ``MAX_HOPS`` modules deep, each step once, and into a third project
+where the provider's import means exactly one module of it.
 """
 
 from agentic_os.aggregate.graph.links.code import ProjectCode
@@ -21,6 +21,9 @@ from agentic_os.aggregate.graph.links.languages.definitions import (
     unique,
 )
 from agentic_os.code.values import STAR, Binding, SourceFacts
+
+MAX_STEPS = 64
+"""Names on the way to what one name is; aliases within a module are no hops."""
 
 
 class PythonNames:
@@ -48,6 +51,11 @@ class PythonNames:
         module = self.module(item.code, f"{item.name}.{name}")
         return [] if module is None else [module]
 
+    def _part(self, item: Definition, name: str, hops: int, trail: Trail) -> list[Definition]:
+        found = self._find(item.code, item.path, name, hops, trail) if item.form == "module" else []
+        module = None if found else self.module(item.code, f"{item.name}.{name}", hops)
+        return found if module is None else [module]
+
     def module(self, code: ProjectCode, name: str, hops: int = 0) -> Definition | None:
         """Return the module or the namespace package of that name in a project."""
         provided = code.python_modules.get(name)
@@ -72,7 +80,7 @@ class PythonNames:
     ) -> list[Definition]:
         step = (code.project, path, name)
         facts = code.facts(path)
-        if facts is None or hops > MAX_HOPS or step in trail:
+        if facts is None or hops > MAX_HOPS or len(trail) > MAX_STEPS or step in trail:
             return []
         trail |= {step}
         table = self._table(code, path, facts)
@@ -131,7 +139,8 @@ class PythonNames:
             if not all(item.is_module for item in found):
                 found = []
                 break
-            found = [each for item in found for each in self.attribute(item, name)]
+            # On the same trail: two modules may name each other without an end.
+            found = [each for item in found for each in self._part(item, name, hops, trail)]
         if found:
             return found
         return [

@@ -231,6 +231,33 @@ def test_chains_of_re_exports_end_even_where_they_run_in_circles() -> None:
     assert {edge.rule for edge in build.edges()} == {"R1", "R2"}
 
 
+def test_aliases_end_that_name_each_other_or_never_end() -> None:
+    """Of a real package, whose modules name members of each other."""
+    links = CodeBuilder()
+    links.project(
+        "app",
+        {
+            "pyproject.toml": pyproject("app", "lib"),
+            "app.py": "import lib.a\nlib.a.x()\nlib.a.z0()\n",
+        },
+    )
+    links.project(
+        "lib",
+        {
+            "pyproject.toml": pyproject("lib"),
+            "lib/__init__.py": "",
+            "lib/a.py": "import lib.b\nx = lib.b.y\n"
+            + "".join(f"z{n} = z{n + 1}\n" for n in range(2_000)),
+            "lib/b.py": "import lib.a\ny = lib.a.x\n",
+        },
+    )
+
+    found = links.edges()
+
+    assert {edge.detail for edge in found if edge.rule.startswith("R3")} <= {"lib.a.x", "lib.a.z0"}
+    assert any(edge.relation == "imports" for edge in found)
+
+
 def test_aliases_stand_for_what_they_name() -> None:
     build = CodeBuilder()
     build.project(
