@@ -73,6 +73,7 @@ docs: $(VENV)/.dev ## Write the generated reference pages anew
 bench: $(VENV)/.dev ## Measure; results are in docs/explanation/performance.md
 	$(BIN)/python benchmarks/fleet.py
 	$(BIN)/python benchmarks/graph_union.py
+	$(BIN)/python benchmarks/graph_judge.py
 	$(BIN)/python benchmarks/vector_index.py
 	$(BIN)/python benchmarks/retrieval/run.py
 	$(BIN)/python benchmarks/retrieval/peer.py
