@@ -27,6 +27,7 @@ from agentic_os.results import Diagnostic, Surfaces
 from agentic_os.settings.location import MAX_SETTINGS_BYTES
 from agentic_os.settings.values import HarnessMemory
 from agentic_os.text.fencing import one_line
+from agentic_os.text.shapes import read_shape
 
 MAX_SLUG_CHARS = 200
 """Claude Code cuts longer names and adds a hash of the path."""
@@ -253,8 +254,8 @@ def _moved(folder: Path, home: Path) -> Path | None:
     try:
         with Folder.open(folder) as opened:
             data = opened.read("settings.json", limit_bytes=MAX_SETTINGS_BYTES).data
-        said = msgspec.json.decode(data, type=_ClaudeSettings).directory
-    except (FilesError, msgspec.MsgspecError):
+        said = read_shape(data, _ClaudeSettings).directory
+    except (FilesError, ValueError):
         return None
     if said.startswith("~/"):
         return home / said[2:]

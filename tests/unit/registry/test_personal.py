@@ -75,6 +75,17 @@ def test_worktrees_share_the_memory_of_their_repository(
     assert [place.folder for place in project.personal] == [kept]
 
 
+@pytest.mark.parametrize("text", ["", "[", '{"autoMemoryDirectory": 3}', '{"x":' + "[" * 100_000])
+def test_settings_of_a_harness_that_are_none_move_nothing(
+    person: Person, fleet: FleetBuilder, text: str
+) -> None:
+    shop = repository(fleet.root / "shop", {"AGENTS.md": "# Rules\n"})
+    kept = memory(person.home, shop)
+    (person.home / ".claude/settings.json").write_text(text)
+    (project,) = found(person, fleet.root).projects
+    assert [place.folder for place in project.personal] == [kept]
+
+
 def test_a_name_that_means_two_projects_is_named_and_read_for_none(
     person: Person, fleet: FleetBuilder
 ) -> None:
