@@ -239,6 +239,10 @@ class Confirmer:
             # Some graphs call a member by its class (``Client.send``), as no source does.
             places = _lines_with(word.rpartition(".")[2], file.lines)
         if is_file_name(candidate.name, candidate.path):
+            # The file's name answers; a line that holds what was asked for shows more.
+            asked = self.matcher.best(list(file.lines), first_line=1)
+            if asked is not None:
+                return _Quoted(candidate.name, asked, asked.text)
             places = [candidate.start]
         elif word and not places and not _NAME.fullmatch(word) and not _is_edited(candidate, file):
             # Words about a place, not a name that could stand there: the file is as it was.

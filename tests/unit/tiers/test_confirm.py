@@ -205,6 +205,23 @@ def test_a_name_of_code_is_quoted_where_it_stands(tmp_path: Path, matcher: LineM
     assert code(at("a.py", 300)) == UNQUOTABLE
 
 
+def test_a_file_that_is_found_by_its_name_is_quoted_where_it_says_what_was_asked(
+    tmp_path: Path, matcher: LineMatcher
+) -> None:
+    text = "from __future__ import annotations\n\nclass Lighthouse: ...\nlighthouse = 1\n"
+    (tmp_path / "lighthouse.py").write_text(text)
+    (tmp_path / "light_house.py").write_text("import os\n")
+
+    def quoted(name: str) -> tuple[tuple[int, int], str]:
+        asked = candidate(tmp_path, name, kind="graph", name=name)
+        found = hit(confirmer(tmp_path, matcher).confirm(asked))
+        return found.lines, found.snippet
+
+    assert "class Lighthouse" in quoted("lighthouse.py")[1]
+    assert quoted("lighthouse.py")[0][0] > 1
+    assert quoted("light_house.py") == ((1, 1), "import os")
+
+
 def test_a_file_that_the_graph_never_read_counts_as_edited_by_nobody(
     tmp_path: Path, matcher: LineMatcher
 ) -> None:
