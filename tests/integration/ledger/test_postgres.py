@@ -1,6 +1,7 @@
 """The projection in a real PostgreSQL: equal to SQLite's, line by line and after a restart."""
 
 import os
+import pwd
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -27,11 +28,13 @@ from support.ledger.stories import events_of, story
 PROMOTION = BeliefPromote(id="b", ring=2)
 
 pytestmark = pytest.mark.services
+SERVER_USER = "postgres" if "postgres" in {one.pw_name for one in pwd.getpwall()} else "nobody"
+"""Whom a package makes for the server; an image that holds the package may lack the user."""
 
 
 def _as_server_user(*command: str) -> None:
     """Run a command of the server's; it refuses to run as root."""
-    prefix = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
+    prefix = ["runuser", "-u", SERVER_USER, "--"] if os.geteuid() == 0 else []
     # Not captured: the server would inherit the pipe and hold it open.
     quiet = subprocess.DEVNULL
     subprocess.run([*prefix, *command], check=True, stdout=quiet, stderr=quiet, timeout=60)
@@ -53,7 +56,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     data = base / f"agentic-os-pg-{os.getpid()}"
     data.mkdir()
     if os.geteuid() == 0:
-        shutil.chown(data, "postgres")
+        shutil.chown(data, SERVER_USER)
     data.chmod(0o700)
     try:
         _as_server_user(_program("initdb"), "-D", str(data / "db"), "-A", "trust", "-U", "me")

@@ -265,7 +265,9 @@ class _View:
             self._of_rid[project] = len(self.projects)
             self.projects.append(project)
         place = round(disc.x, 3), round(disc.y, 3), round(disc.r, 3)
-        self.marks.append((name, *place, self._of_rid[project], kind, one_line(label), disc.nodes))
+        # What has no name of its own (nodes of no file) bears the project's: a button needs words.
+        shown = one_line(label).strip() or self.graph.projects.get(project, name)
+        self.marks.append((name, *place, self._of_rid[project], kind, shown, disc.nodes))
         return len(self.marks) - 1
 
     def _files(
