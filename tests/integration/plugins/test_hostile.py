@@ -1,7 +1,6 @@
 """Two hundred packages and eighty guests that mean harm, through the door by which all come in."""
 
 import gzip
-import io
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,12 +10,12 @@ import pytest
 from agentic_os.errors import PackageRefusedError, PluginError
 from agentic_os.plugins.codes import ERRORS
 from agentic_os.plugins.installing import PluginHouse, install
-from agentic_os.plugins.package.compressed import HEADER, Compressor
+from agentic_os.plugins.package.compressed import HEADER
 from agentic_os.plugins.sandbox.limits import Limits
 from agentic_os.plugins.sandbox.process import Worker, compile_module
 from support.plugins import guests
 from support.plugins.hosting import FakeWorld, allow, open_house, running
-from support.plugins.packages import ECHO_ID, Recipe
+from support.plugins.packages import ECHO_ID, Recipe, repacked
 from support.plugins.second_readers import header, padded
 
 OK = b'{"jsonrpc":"2.0","id":"h1","result":{"status":"ok","operation_result":1}}'
@@ -28,14 +27,6 @@ STEPS = 60
 def house(tmp_path: Path) -> Iterator[PluginHouse]:
     with (house := open_house(tmp_path)).state:
         yield house
-
-
-def repacked(tar: bytes) -> bytes:
-    sink = io.BytesIO()
-    compressor = Compressor(sink.write)
-    compressor.write(tar)
-    compressor.finish()
-    return sink.getvalue()
 
 
 def flipped(data: bytes, at: int, mask: int) -> bytes:

@@ -8,6 +8,7 @@ from typing import Any
 
 from agentic_os.crypto.canonical.json import encode
 from agentic_os.crypto.canonical.texts import sha256_hex, sha256_text
+from agentic_os.plugins.package.compressed import Compressor
 from agentic_os.plugins.package.contents import hash_of_files
 from agentic_os.plugins.package.packing import Packed, write_package
 
@@ -117,6 +118,15 @@ def packed(top: str, files: Mapping[str, bytes]) -> bytes:
     """Pack files."""
     sink = io.BytesIO()
     write_package(top, {path: Packed(data=data) for path, data in files.items()}, sink.write)
+    return sink.getvalue()
+
+
+def repacked(tar: bytes) -> bytes:
+    """Compress an archive as a package is."""
+    sink = io.BytesIO()
+    compressor = Compressor(sink.write)
+    compressor.write(tar)
+    compressor.finish()
     return sink.getvalue()
 
 

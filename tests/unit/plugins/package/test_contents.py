@@ -15,10 +15,10 @@ from agentic_os.crypto.canonical.texts import sha256_hex
 from agentic_os.errors import PackageRefusedError
 from agentic_os.plugins.package import archive
 from agentic_os.plugins.package.archive import Member, write_archive
-from agentic_os.plugins.package.compressed import HEADER, Compressor
+from agentic_os.plugins.package.compressed import HEADER
 from agentic_os.plugins.package.contents import read_package
 from agentic_os.plugins.trust.release import check_package
-from support.plugins.packages import ECHO_ID, Recipe, packed
+from support.plugins.packages import ECHO_ID, Recipe, packed, repacked
 
 TOP = f"{ECHO_ID}-0.1.0"
 
@@ -31,14 +31,6 @@ def refusal(data: bytes) -> str:
 
 def tar_of(data: bytes) -> bytes:
     return gzip.decompress(data)
-
-
-def repacked(tar: bytes) -> bytes:
-    sink = io.BytesIO()
-    compressor = Compressor(sink.write)
-    compressor.write(tar)
-    compressor.finish()
-    return sink.getvalue()
 
 
 def test_the_vector_package_has_the_formats_bytes_and_hashes() -> None:

@@ -113,17 +113,18 @@ def derive_edges(
 
 def _forget(connection: sqlite3.Connection, rid: int, paths: AbstractSet[str]) -> None:
     """Delete the edges and near-misses of a project's files, and of its manifests."""
-    listed = json.dumps(sorted(paths))
-    rules = ",".join(f"'{rule}'" for rule in DECLARED_RULES)
-    where = "IN (SELECT value FROM json_each(?))"
+    rules, listed = json.dumps(DECLARED_RULES), json.dumps(sorted(paths))
     connection.execute(
-        f"DELETE FROM graph_cross WHERE src BETWEEN ? AND ?"  # noqa: S608 - names of our own rules
-        f" AND (rule IN ({rules}) OR consumer_path {where})",
-        (*node_range(rid), listed),
+        "DELETE FROM graph_cross WHERE src BETWEEN ? AND ?"
+        " AND (rule IN (SELECT value FROM json_each(?))"
+        " OR consumer_path IN (SELECT value FROM json_each(?)))",
+        (*node_range(rid), rules, listed),
     )
     connection.execute(
-        f"DELETE FROM graph_near WHERE consumer=? AND (rule IN ({rules}) OR path {where})",  # noqa: S608
-        (rid, listed),
+        "DELETE FROM graph_near WHERE consumer=?"
+        " AND (rule IN (SELECT value FROM json_each(?))"
+        " OR path IN (SELECT value FROM json_each(?)))",
+        (rid, rules, listed),
     )
 
 
