@@ -219,9 +219,7 @@ def test_stopped_at_every_step_the_next_run_converges(
     VERBS[verb](through)
     expected = outcome(through.root)
     act = lambda system: VERBS[verb](reached(place, system))  # noqa: E731
-    for step in stopped_at_every_step(lambda: restored(lived, place), act):
-        if step % 2 and step > 12:  # each kind of step is among the others
-            continue
+    for _ in stopped_at_every_step(lambda: restored(lived, place), act):
         if verb != "cleanup":  # its own test looks at every moment in between
             answers(reached(place))
         for left in place.rglob(".*.tmp"):

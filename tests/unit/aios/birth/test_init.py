@@ -81,9 +81,7 @@ def test_stopped_at_every_step_there_is_no_folder_and_a_second_run_completes_it(
     def act(system: System) -> None:
         init(replace(access, system=system), PLAIN)
 
-    for step in stopped_at_every_step(prepare, act):
-        if step % 9:  # every kind of step occurs among these
-            continue
+    for _ in stopped_at_every_step(prepare, act):
         if not (root / "aios.json").exists():
             with pytest.raises(AiosError) as caught:
                 read_brief(access, SHARED)

@@ -70,9 +70,7 @@ def test_stopped_at_every_step_it_is_taken_back_and_done_again(old: AiosBuilder)
     def act(system: System) -> None:
         migrate(old.access(system=system), shown.plan_id)
 
-    for step in stopped_at_every_step(prepare, act):
-        if step % 2:
-            continue
+    for _ in stopped_at_every_step(prepare, act):
         finished = (old.root / f".dotaios/migrations/receipts/{shown.plan_id}.json").exists()
         if list((old.root / ".dotaios/migrations/transactions").glob("*")):
             assert inspect_migration(old.access()).status == "transaction_present"
